@@ -1,0 +1,66 @@
+// One block of doubles that grows without copying where the allocator can move pages instead (realloc).
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+namespace mha {
+
+// std::vector<double> would do but for two costs that a 60 MB matrix feels: it zeroes what is about to be overwritten,
+// and while it grows the old and the new block are both resident.
+class Numbers {
+ public:
+  Numbers() = default;
+  explicit Numbers(std::size_t size) { resize(size); }
+  Numbers(const Numbers& other) : Numbers(other.size_) {
+    for (std::size_t i = 0; i < size_; ++i) data_[i] = other.data_[i];
+  }
+  Numbers(Numbers&& other) noexcept { swap(other); }
+  Numbers& operator=(Numbers other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Numbers() { std::free(data_); }
+
+  double* data() { return data_; }
+  const double* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  double& operator[](std::size_t i) { return data_[i]; }
+  double operator[](std::size_t i) const { return data_[i]; }
+
+  void push_back(double value) {
+    if (size_ == capacity_) reserve(capacity_ < 8 ? 16 : capacity_ + capacity_ / 2);
+    data_[size_++] = value;
+  }
+
+  // New entries are not initialised.
+  void resize(std::size_t size) {
+    if (size > capacity_) reserve(size);
+    size_ = size;
+  }
+
+  void reserve(std::size_t capacity) {
+    if (capacity <= capacity_) return;
+    if (capacity > static_cast<std::size_t>(-1) / sizeof(double)) throw std::bad_alloc();
+    void* grown = std::realloc(data_, capacity * sizeof(double));
+    if (grown == nullptr) throw std::bad_alloc();
+    data_ = static_cast<double*>(grown);
+    capacity_ = capacity;
+  }
+
+  void swap(Numbers& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+ private:
+  double* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace mha

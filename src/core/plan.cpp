@@ -1,0 +1,202 @@
+// Multi-head attention, written down: Vaswani et al. 2017, section 3.2, one line for each step.
+#include "core/plan.hpp"
+
+#include <cassert>
+#include <cmath>
+
+#include "core/mask.hpp"
+
+namespace mha {
+namespace {
+
+using Role = Value::Role;
+
+// Adds values and steps; every step's shape follows from its operands.
+class Builder {
+ public:
+  Plan plan;
+
+  // A tensor of the problem, which outlives the plan.
+  ValueId given(Role role, std::string symbol, const Tensor& tensor, bool per_head = false) {
+    return constant(role, std::move(symbol), {std::shared_ptr<void>(), &tensor}, per_head);
+  }
+
+  ValueId owned(Role role, std::string symbol, Tensor tensor, bool per_head = false) {
+    return constant(role, std::move(symbol), std::make_shared<const Tensor>(std::move(tensor)), per_head);
+  }
+
+  ValueId product(StepId id, ValueId a, ValueId b, bool transposed, std::optional<ValueId> bias = {}) {
+    const Shape left = shape(a), right = shape(b);
+    assert(left.cols == (transposed ? right.cols : right.rows));
+    Step step{Op::product, id, {a, b}};
+    step.transposed = transposed;
+    if (bias) step.in.push_back(*bias);
+    return add(std::move(step), {std::max(left.batch, right.batch), std::max(left.heads, right.heads), left.rows,
+                                 transposed ? right.rows : right.cols});
+  }
+
+  // X·W + b, with W stored as the layout says.
+  ValueId linear(StepId id, ValueId x, const Linear& linear, std::string_view name, const Problem& problem) {
+    const bool per_head = id == StepId::Q || id == StepId::K || id == StepId::V;
+    const ValueId W = given(Role::weight, "W_" + std::string(name), linear.W, per_head);
+    std::optional<ValueId> b;
+    if (linear.b) b = given(Role::bias, "b_" + std::string(name), *linear.b, per_head);
+    return product(id, x, W, problem.layout == Layout::torch, b);
+  }
+
+  ValueId split(StepId id, ValueId a, Index heads) {
+    const Shape from = shape(a);
+    return add({Op::split, id, {a}}, {from.batch, heads, from.rows, from.cols / heads});
+  }
+
+  ValueId merge(StepId id, ValueId a) {
+    const Shape from = shape(a);
+    return add({Op::merge, id, {a}}, {from.batch, 1, from.rows, from.heads * from.cols});
+  }
+
+  ValueId rotate(StepId id, ValueId a, ValueId cosines, ValueId sines, Pairing pairing) {
+    Step step{Op::rotate, id, {a, cosines, sines}};
+    step.pairing = pairing;
+    return add(std::move(step), shape(a));
+  }
+
+  ValueId softcap(StepId id, ValueId a, double cap) {
+    Step step{Op::softcap, id, {a}};
+    step.cap = cap;
+    return add(std::move(step), shape(a));
+  }
+
+  // A step whose result has the shape of its first operand.
+  ValueId elementwise(Op op, StepId id, std::vector<ValueId> in) {
+    const Shape same = shape(in.front());
+    return add({op, id, std::move(in)}, same);
+  }
+
+ private:
+  const Shape& shape(ValueId id) const { return plan.value(id).shape; }
+
+  ValueId constant(Role role, std::string symbol, std::shared_ptr<const Tensor> tensor, bool per_head) {
+    Value value;
+    value.role = role;
+    value.symbol = std::move(symbol);
+    value.per_head = per_head;
+    value.shape = tensor->shape();
+    value.constant = std::move(tensor);
+    return append(std::move(value));
+  }
+
+  ValueId add(Step step, Shape result) {
+    const StepName& name = name_of(step.id);
+    Value value;
+    value.symbol = name.symbol;
+    value.per_head = name.per_head;
+    value.shape = result;
+    value.step = step.id;
+    step.out = append(std::move(value));
+    plan.steps.push_back(std::move(step));
+    return plan.steps.back().out;
+  }
+
+  ValueId append(Value value) {
+    plan.values.push_back(std::move(value));
+    return static_cast<ValueId>(plan.values.size()) - 1;
+  }
+};
+
+// cos or sin of position·base^(−2t/dims), one row for each position and one column for each pair t.
+template <typename Function, typename Position>
+Tensor angles(const Rope& rope, Index rows, Function function, Position position) {
+  Tensor table({1, 1, rows, rope.dims / 2});
+  for (Index row = 0; row < rows; ++row)
+    for (Index t = 0; t < rope.dims / 2; ++t) {
+      const double frequency = std::pow(rope.base, -2.0 * static_cast<double>(t) / static_cast<double>(rope.dims));
+      table.at(0, 0, row, t) = function(static_cast<double>(position(row)) * frequency);
+    }
+  return table;
+}
+
+template <typename Position>
+ValueId rotated(Builder& build, StepId id, ValueId a, const Rope& rope, Position position) {
+  const Index rows = build.plan.value(a).shape.rows;
+  const auto cosine = [](double angle) { return std::cos(angle); };
+  const auto sine = [](double angle) { return std::sin(angle); };
+  const ValueId cosines = build.owned(Role::constant, "cos", angles(rope, rows, cosine, position));
+  const ValueId sines = build.owned(Role::constant, "sin", angles(rope, rows, sine, position));
+  return build.rotate(id, a, cosines, sines, rope.pairing);
+}
+
+// The number that multiplies the scores, under the name by which people know it.
+ValueId scale_constant(Builder& build, const Problem& problem) {
+  Tensor factor({1, 1, 1, 1});
+  factor.fill(problem.scale_factor());
+  const bool usual = problem.scale.kind == Scale::Kind::inverse_root_of_d_k;
+  return build.owned(Role::constant, usual ? "1/√d_k" : "scale", std::move(factor));
+}
+
+// The scores and all masks in one sum, since a person writes it down as one.
+ValueId masked(Builder& build, const Problem& problem, ValueId scores) {
+  std::vector<ValueId> terms{scores};
+  for (std::size_t i = 0; i < problem.masks.size(); ++i) {
+    if (problem.masks[i].kind == Mask::Kind::none) continue;
+    Tensor numbers = mask_tensor(problem.masks[i], problem);
+    const bool per_head = numbers.shape().heads > 1;
+    terms.push_back(build.owned(Role::mask, std::string(mask_name(problem.masks[i].kind)), std::move(numbers), per_head));
+    build.plan.values.back().mask = static_cast<int>(i);
+  }
+  return terms.size() == 1 ? scores : build.elementwise(Op::add, StepId::masked, std::move(terms));
+}
+
+}  // namespace
+
+std::optional<ValueId> Plan::find(StepId step) const {
+  for (std::size_t id = 0; id < values.size(); ++id)
+    if (values[id].step == step) return static_cast<ValueId>(id);
+  return std::nullopt;
+}
+
+Plan make_plan(const Problem& problem) {
+  Builder build;
+  const ValueId X = build.given(Role::input, "X", problem.X);
+  build.plan.values.back().step = StepId::X;
+  const ValueId X_kv = problem.X_kv ? build.given(Role::input, "X_kv", *problem.X_kv) : X;
+
+  // Projections: Q⁽ⁱ⁾ = X·W_Q⁽ⁱ⁾, K⁽ⁱ⁾ = X·W_K⁽ⁱ⁾, V⁽ⁱ⁾ = X·W_V⁽ⁱ⁾; packed: all heads in one product, then cut apart.
+  ValueId Q, K, V;
+  if (problem.packed) {
+    const ValueId all_Q = build.linear(StepId::packed_Q, X, problem.Q, "Q", problem);
+    const ValueId all_K = build.linear(StepId::packed_K, X_kv, problem.K, "K", problem);
+    const ValueId all_V = build.linear(StepId::packed_V, X_kv, problem.V, "V", problem);
+    Q = build.split(StepId::Q, all_Q, problem.heads);
+    K = build.split(StepId::K, all_K, problem.kv_heads);
+    V = build.split(StepId::V, all_V, problem.kv_heads);
+  } else {
+    Q = build.linear(StepId::Q, X, problem.Q, "Q", problem);
+    K = build.linear(StepId::K, X_kv, problem.K, "K", problem);
+    V = build.linear(StepId::V, X_kv, problem.V, "V", problem);
+  }
+  if (problem.rope) {
+    const Rope& rope = *problem.rope;
+    const bool cross = problem.X_kv.has_value();
+    Q = rotated(build, StepId::Q_rot, Q, rope, [&](Index i) { return rope.query_position(i); });
+    K = rotated(build, StepId::K_rot, K, rope, [&](Index j) { return rope.key_position(j, cross); });
+  }
+
+  // Attention(Q, K, V) = softmax(Q·Kᵀ / √d_k)·V, in each head.
+  ValueId scores = build.product(StepId::scores, Q, K, true);
+  if (problem.scale.kind != Scale::Kind::none)
+    scores = build.elementwise(Op::multiply, StepId::scaled, {scores, scale_constant(build, problem)});
+  if (problem.softcap) scores = build.softcap(StepId::capped, scores, *problem.softcap);
+  scores = masked(build, problem, scores);
+  const ValueId A = build.elementwise(Op::softmax, StepId::weights, {scores});
+  const ValueId head = build.product(StepId::head_output, A, V, false);
+
+  // MultiHead(Q, K, V) = Concat(head⁽¹⁾, …, head⁽ʰ⁾)·W_O.
+  const ValueId concat = build.merge(StepId::concat, head);
+  if (problem.output_is_concat)
+    build.elementwise(Op::copy, StepId::output, {concat});
+  else
+    build.linear(StepId::output, concat, problem.O, "O", problem);
+  return std::move(build.plan);
+}
+
+}  // namespace mha

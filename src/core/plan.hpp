@@ -1,0 +1,52 @@
+// The computation as data: a list of steps over numbered values, in the order of the paper.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/op.hpp"
+#include "core/problem.hpp"
+#include "core/step.hpp"
+
+namespace mha {
+
+using ValueId = int;
+
+// A matrix (for each batch item and head) that is given, or that a step computes.
+struct Value {
+  enum class Role { input, weight, bias, constant, mask, step };
+  Role role = Role::step;
+  std::string symbol;     // "X", "W_Q", "Q", "1/√d_k"; without the head's number
+  bool per_head = false;  // the symbol takes the head's number
+  Shape shape;
+  std::optional<StepId> step;              // what computes it (X names itself)
+  std::shared_ptr<const Tensor> constant;  // null for what a step computes
+  int mask = -1;                           // for Role::mask: its place in Problem::masks
+};
+
+struct Step {
+  Op op;
+  StepId id;
+  std::vector<ValueId> in;
+  ValueId out = -1;
+  bool transposed = false;          // product: the second operand is used transposed
+  double cap = 0;                   // softcap: c
+  Pairing pairing = Pairing::half;  // rotate
+};
+
+struct Plan {
+  std::vector<Value> values;
+  std::vector<Step> steps;
+
+  const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
+  // The value that holds this step's result, or nothing where the problem has no such step.
+  std::optional<ValueId> find(StepId step) const;
+};
+
+// The steps of multi-head attention (Vaswani et al. 2017, section 3.2) for this problem, which the plan refers to and
+// which must outlive it.
+Plan make_plan(const Problem& problem);
+
+}  // namespace mha

@@ -1,0 +1,75 @@
+// What is to be computed: the few facts that follow from the rest, and the cut to one item of a batch.
+#include "core/problem.hpp"
+
+#include <cmath>
+
+namespace mha {
+
+Index Align::offset(Index item, Index queries, Index keys) const {
+  switch (kind) {
+    case Kind::top_left:
+      return 0;
+    case Kind::bottom_right:
+      return keys - queries;
+    case Kind::offset:
+      return offsets.front();
+    case Kind::per_item:
+      return offsets[static_cast<std::size_t>(item)];
+  }
+  return 0;
+}
+
+Index Rope::query_position(Index i) const {
+  return positions ? (*positions)[static_cast<std::size_t>(i)] : start + i;
+}
+
+Index Rope::key_position(Index j, bool cross_attention) const {
+  if (positions_kv) return (*positions_kv)[static_cast<std::size_t>(j)];
+  return cross_attention ? start + j : query_position(j);
+}
+
+double Problem::scale_factor() const {
+  switch (scale.kind) {
+    case Scale::Kind::inverse_root_of_d_k:
+      return 1 / std::sqrt(static_cast<double>(d_k()));
+    case Scale::Kind::number:
+      return scale.number;
+    case Scale::Kind::none:
+      return 1;
+  }
+  return 1;
+}
+
+namespace {
+
+// One item of the batch axis; a tensor that serves all items stays as it is.
+Tensor item_of(const Tensor& tensor, Index item) {
+  Shape shape = tensor.shape();
+  if (shape.batch == 1) return tensor;
+  shape.batch = 1;
+  Tensor result(shape);
+  std::copy_n(tensor.matrix(item, 0), result.size(), result.data());
+  return result;
+}
+
+void select_labels(Labels& labels, Index item) {
+  if (labels.size() > 1) labels = {labels[static_cast<std::size_t>(item)]};
+}
+
+}  // namespace
+
+Problem select_item(const Problem& problem, Index item) {
+  Problem result = problem;
+  result.X = item_of(problem.X, item);
+  if (problem.X_kv) result.X_kv = item_of(*problem.X_kv, item);
+  select_labels(result.tokens, item);
+  select_labels(result.tokens_kv, item);
+  for (Mask& mask : result.masks) {
+    mask.matrix = item_of(mask.matrix, item);
+    if (mask.align && mask.align->kind == Align::Kind::per_item)
+      mask.align->offsets = {mask.align->offsets[static_cast<std::size_t>(item)]};
+  }
+  return result;
+}
+
+}  // namespace mha

@@ -1,0 +1,134 @@
+// The names of the steps: one row for each id of the contract, read by plans, pages, files and options alike.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "core/text.hpp"
+
+namespace mha {
+
+enum class StepId {
+  X,
+  packed_Q,
+  packed_K,
+  packed_V,
+  Q,
+  K,
+  V,
+  Q_rot,
+  K_rot,
+  scores,
+  scaled,
+  capped,
+  masked,
+  weights,
+  head_output,
+  concat,
+  output,
+};
+
+struct StepName {
+  StepId step;
+  std::string_view id;      // in files and options
+  std::string_view symbol;  // in formulas, without the head's number
+  bool per_head;            // the symbol takes the head's number
+  Text title;
+  Text meaning;  // what the numbers say, in a few words
+};
+
+inline constexpr std::array step_names = {
+    StepName{StepId::X, "X", "X", false, {"Input", "输入"}, {"one row for each token", "每个词元一行"}},
+    StepName{StepId::packed_Q,
+             "packed.Q",
+             "Q",
+             false,
+             {"Queries of all heads", "所有注意力头的查询"},
+             {"one large product, all heads side by side", "一次大的矩阵乘法, 各头并排"}},
+    StepName{StepId::packed_K,
+             "packed.K",
+             "K",
+             false,
+             {"Keys of all heads", "所有注意力头的键"},
+             {"one large product, all heads side by side", "一次大的矩阵乘法, 各头并排"}},
+    StepName{StepId::packed_V,
+             "packed.V",
+             "V",
+             false,
+             {"Values of all heads", "所有注意力头的值"},
+             {"one large product, all heads side by side", "一次大的矩阵乘法, 各头并排"}},
+    StepName{StepId::Q, "Q", "Q", true, {"Queries", "查询"}, {"what each token asks for", "每个词元想找什么"}},
+    StepName{StepId::K, "K", "K", true, {"Keys", "键"}, {"what each token can be found by", "每个词元凭什么被找到"}},
+    StepName{StepId::V, "V", "V", true, {"Values", "值"}, {"what each token passes on", "每个词元传递什么内容"}},
+    StepName{StepId::Q_rot,
+             "Q_rot",
+             "Q̃",
+             true,
+             {"Rotated queries", "旋转后的查询"},
+             {"each row turned by its position", "每一行按其位置旋转"}},
+    StepName{StepId::K_rot,
+             "K_rot",
+             "K̃",
+             true,
+             {"Rotated keys", "旋转后的键"},
+             {"each row turned by its position", "每一行按其位置旋转"}},
+    StepName{StepId::scores,
+             "scores",
+             "S",
+             true,
+             {"Scores", "打分"},
+             {"how well each query fits each key", "每个查询与每个键有多匹配"}},
+    StepName{StepId::scaled,
+             "scaled",
+             "Z",
+             true,
+             {"Scaled scores", "缩放"},
+             {"kept small, so that softmax does not saturate", "把打分缩小, 使 softmax 不致饱和"}},
+    StepName{StepId::capped,
+             "capped",
+             "Z̃",
+             true,
+             {"Capped scores", "软截断"},
+             {"squeezed smoothly into a fixed range", "平滑地压入固定范围"}},
+    StepName{StepId::masked,
+             "masked",
+             "M",
+             true,
+             {"Masked scores", "掩码"},
+             {"−∞ where a query may not look", "查询不得看的位置为 −∞"}},
+    StepName{StepId::weights,
+             "weights",
+             "A",
+             true,
+             {"Weights", "注意力权重"},
+             {"who listens to whom: each row sums to 1", "谁关注谁: 每一行之和为 1"}},
+    StepName{StepId::head_output,
+             "head_output",
+             "head",
+             true,
+             {"Head output", "注意力头的输出"},
+             {"each token's weighted mean of the values", "每个词元得到值的加权平均"}},
+    StepName{StepId::concat,
+             "concat",
+             "Concat",
+             false,
+             {"Concatenation", "拼接"},
+             {"the heads side by side, head 1 first", "各头的输出并排, 第 1 个头在前"}},
+    StepName{StepId::output,
+             "output",
+             "Y",
+             false,
+             {"Output projection", "输出投影"},
+             {"mixes what the heads found", "把各头的结果混合起来"}},
+};
+inline constexpr std::size_t step_count = step_names.size();
+
+constexpr const StepName& name_of(StepId step) {
+  return step_names[static_cast<std::size_t>(step)];
+}
+constexpr bool is_packed(StepId step) {
+  return step >= StepId::packed_Q && step <= StepId::packed_V;
+}
+
+}  // namespace mha

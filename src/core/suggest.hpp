@@ -1,0 +1,18 @@
+// "Did you mean …?": the known name that is nearest to what a person wrote.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mha {
+
+// The nearest of the known names, or nothing where none is near. Case, separators and the digits 0 and 1 for O and l count
+// for nothing, so that Wq, W_q and wQ are all W_Q, and W_0 is W_O.
+std::optional<std::string_view> nearest(std::string_view name, std::span<const std::string_view> known);
+
+// " Did you mean "W_Q"?", to stand behind a sentence; empty where no known name is near.
+std::string did_you_mean(std::string_view name, std::span<const std::string_view> known);
+
+}  // namespace mha

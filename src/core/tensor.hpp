@@ -1,0 +1,71 @@
+// Every value of the computation: batch × heads × rows × cols of doubles, row after row.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <utility>
+
+#include "core/numbers.hpp"
+
+namespace mha {
+
+using Index = std::int64_t;
+
+struct Shape {
+  Index batch = 1;
+  Index heads = 1;
+  Index rows = 1;
+  Index cols = 1;
+
+  Index size() const { return batch * heads * rows * cols; }
+  bool operator==(const Shape&) const = default;
+};
+
+// Which of `small` entries serves entry i of `large` when an outer axis is broadcast: grouped-query attention's
+// ⌊i / (h/g)⌋ on the head axis, and "one for all" when small is 1. `small` divides `large`.
+constexpr Index broadcast(Index i, Index small, Index large) {
+  return i * small / large;
+}
+
+class Tensor {
+ public:
+  Tensor() : Tensor(Shape{1, 1, 0, 0}) {}
+  // Entries are not initialised.
+  explicit Tensor(Shape shape) : shape_(shape), numbers_(static_cast<std::size_t>(shape.size())) {}
+  Tensor(Shape shape, Numbers numbers) : shape_(shape), numbers_(std::move(numbers)) {
+    assert(static_cast<Index>(numbers_.size()) == shape.size());
+  }
+
+  const Shape& shape() const { return shape_; }
+  Index size() const { return shape_.size(); }
+  double* data() { return numbers_.data(); }
+  const double* data() const { return numbers_.data(); }
+
+  // The first entry of the matrix of one batch item and head.
+  double* matrix(Index batch, Index head) { return data() + offset(batch, head, 0, 0); }
+  const double* matrix(Index batch, Index head) const { return data() + offset(batch, head, 0, 0); }
+
+  double& at(Index batch, Index head, Index row, Index col) { return data()[offset(batch, head, row, col)]; }
+  double at(Index batch, Index head, Index row, Index col) const { return data()[offset(batch, head, row, col)]; }
+
+  // The entry that stands at this place of a larger tensor onto which this one is broadcast: outer axes by the group
+  // rule, rows and columns from 1 or exactly.
+  double spread(const Shape& onto, Index batch, Index head, Index row, Index col) const {
+    return at(broadcast(batch, shape_.batch, onto.batch), broadcast(head, shape_.heads, onto.heads),
+              shape_.rows == 1 ? 0 : row, shape_.cols == 1 ? 0 : col);
+  }
+
+  void fill(double value) { std::fill(data(), data() + size(), value); }
+
+ private:
+  Index offset(Index batch, Index head, Index row, Index col) const {
+    assert(batch < shape_.batch && head < shape_.heads && row < shape_.rows && col < shape_.cols);
+    return ((batch * shape_.heads + head) * shape_.rows + row) * shape_.cols + col;
+  }
+
+  Shape shape_;
+  Numbers numbers_;
+};
+
+}  // namespace mha

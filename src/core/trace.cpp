@@ -1,0 +1,12 @@
+// What a run leaves behind.
+#include "core/trace.hpp"
+
+#include <algorithm>
+
+namespace mha {
+
+bool Selection::has_head(Index head) const {
+  return heads.empty() || std::binary_search(heads.begin(), heads.end(), head);
+}
+
+}  // namespace mha
