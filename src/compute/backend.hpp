@@ -1,0 +1,50 @@
+// What a device must be able to do: take a value, run a step on part of it, give a value back.
+#pragma once
+
+#include <memory>
+
+#include "core/plan.hpp"
+#include "core/trace.hpp"
+
+namespace mha {
+
+// Half-open.
+struct Range {
+  Index first = 0;
+  Index last = 0;
+  Index count() const { return last - first; }
+};
+
+// The part of a step's result that is to be computed.
+struct Part {
+  Range batch, heads, rows;
+};
+
+// How a plan is walked: which steps go together block by block, and how long each value lives. Made by the engine.
+struct Schedule {
+  struct Group {
+    std::size_t first_step = 0;
+    std::size_t last_step = 0;  // half-open; more than one step: taken through together, a block of rows at a time
+    Index block_rows = 0;       // 0: whole values
+  };
+  std::vector<Group> groups;
+  std::vector<bool> kept;             // by ValueId: the trace asks for it
+  std::vector<bool> only_blocks;      // by ValueId: never stands whole, only block after block
+  std::vector<std::size_t> last_use;  // by ValueId: the last group that reads or makes it
+};
+
+// One backend serves one plan; value ids are its buffer ids. Host values are doubles, the backend's dtype is its own
+// affair.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual void set(ValueId id, std::shared_ptr<const Tensor> value) = 0;
+  virtual void run(const Step& step, const Part& part) = 0;
+  virtual std::shared_ptr<const Tensor> get(ValueId id) = 0;
+  // The value is not needed any more.
+  virtual void drop(ValueId id) = 0;
+};
+
+std::unique_ptr<Backend> make_cpu_backend(const Plan& plan, const Schedule& schedule, Dtype dtype);
+
+}  // namespace mha
