@@ -16,7 +16,7 @@ std::size_t at(ValueId id) {
 
 // Step `next` can follow `step` block by block: it reads these rows of the result, and nothing else of it.
 bool follows_by_rows(const Step& step, const Step& next) {
-  if (!info_of(step.op).row_wise || !info_of(next.op).row_wise || next.in.front() != step.out) return false;
+  if (!is_row_wise(step) || !is_row_wise(next) || next.in.front() != step.out) return false;
   return std::count(next.in.begin(), next.in.end(), step.out) == 1;
 }
 
