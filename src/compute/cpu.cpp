@@ -102,24 +102,15 @@ class CpuBackend : public Backend {
 
   void run_rows(const Step& step, const Block& block, T* out) {
     switch (step.op) {
-      case Op::product:
-        return product(step, block, out);
-      case Op::split:
-        return split(step, block, out);
-      case Op::rotate:
-        return rotate(step, block, out);
-      case Op::multiply:
-        return multiply(step, block, out);
-      case Op::softcap:
-        return softcap(step, block, out);
-      case Op::add:
-        return add(step, block, out);
-      case Op::softmax:
-        return softmax(step, block, out);
-      case Op::merge:
-        return merge(step, block, out);
-      case Op::copy:
-        return copy(step, block, out);
+      case Op::product: return product(step, block, out);
+      case Op::split: return split(step, block, out);
+      case Op::rotate: return rotate(step, block, out);
+      case Op::multiply: return multiply(step, block, out);
+      case Op::softcap: return softcap(step, block, out);
+      case Op::add: return add(step, block, out);
+      case Op::softmax: return softmax(step, block, out);
+      case Op::merge: return merge(step, block, out);
+      case Op::copy: return copy(step, block, out);
     }
   }
 

@@ -56,22 +56,14 @@ Tensor from_switches(const Tensor& matrix, double open) {
 
 Tensor mask_tensor(const Mask& mask, const Problem& problem) {
   switch (mask.kind) {
-    case Mask::Kind::none:
-      break;
-    case Mask::Kind::causal:
-      return causal(mask, problem);
-    case Mask::Kind::window:
-      return window(mask, problem);
-    case Mask::Kind::alibi:
-      return alibi(mask, problem);
-    case Mask::Kind::padding:
-      return from_switches(mask.matrix, 1);
-    case Mask::Kind::allow:
-      return from_switches(mask.matrix, 1);
-    case Mask::Kind::block:
-      return from_switches(mask.matrix, 0);
-    case Mask::Kind::add:
-      return mask.matrix;
+    case Mask::Kind::none: break;
+    case Mask::Kind::causal: return causal(mask, problem);
+    case Mask::Kind::window: return window(mask, problem);
+    case Mask::Kind::alibi: return alibi(mask, problem);
+    case Mask::Kind::padding: return from_switches(mask.matrix, 1);
+    case Mask::Kind::allow: return from_switches(mask.matrix, 1);
+    case Mask::Kind::block: return from_switches(mask.matrix, 0);
+    case Mask::Kind::add: return mask.matrix;
   }
   Tensor nothing({1, 1, 1, problem.keys()});
   nothing.fill(0);
@@ -95,22 +87,14 @@ std::vector<double> alibi_slopes(Index heads) {
 
 std::string_view mask_name(Mask::Kind kind) {
   switch (kind) {
-    case Mask::Kind::none:
-      return "none";
-    case Mask::Kind::causal:
-      return "causal";
-    case Mask::Kind::window:
-      return "window";
-    case Mask::Kind::padding:
-      return "padding";
-    case Mask::Kind::allow:
-      return "allow";
-    case Mask::Kind::block:
-      return "block";
-    case Mask::Kind::add:
-      return "add";
-    case Mask::Kind::alibi:
-      return "alibi";
+    case Mask::Kind::none: return "none";
+    case Mask::Kind::causal: return "causal";
+    case Mask::Kind::window: return "window";
+    case Mask::Kind::padding: return "padding";
+    case Mask::Kind::allow: return "allow";
+    case Mask::Kind::block: return "block";
+    case Mask::Kind::add: return "add";
+    case Mask::Kind::alibi: return "alibi";
   }
   return "";
 }

@@ -7,14 +7,10 @@ namespace mha {
 
 Index Align::offset(Index item, Index queries, Index keys) const {
   switch (kind) {
-    case Kind::top_left:
-      return 0;
-    case Kind::bottom_right:
-      return keys - queries;
-    case Kind::offset:
-      return offsets.front();
-    case Kind::per_item:
-      return offsets[static_cast<std::size_t>(item)];
+    case Kind::top_left: return 0;
+    case Kind::bottom_right: return keys - queries;
+    case Kind::offset: return offsets.front();
+    case Kind::per_item: return offsets[static_cast<std::size_t>(item)];
   }
   return 0;
 }
@@ -30,12 +26,9 @@ Index Rope::key_position(Index j, bool cross_attention) const {
 
 double Problem::scale_factor() const {
   switch (scale.kind) {
-    case Scale::Kind::inverse_root_of_d_k:
-      return 1 / std::sqrt(static_cast<double>(d_k()));
-    case Scale::Kind::number:
-      return scale.number;
-    case Scale::Kind::none:
-      return 1;
+    case Scale::Kind::inverse_root_of_d_k: return 1 / std::sqrt(static_cast<double>(d_k()));
+    case Scale::Kind::number: return scale.number;
+    case Scale::Kind::none: return 1;
   }
   return 1;
 }
