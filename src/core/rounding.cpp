@@ -1,10 +1,13 @@
 // Rounding as a person with a pencil does it: on the decimal digits.
 #include "core/rounding.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 namespace mha {
 namespace {
@@ -36,7 +39,7 @@ void increment(Decimal& decimal) {
   if (i > 0) {
     ++decimal.digits[i - 1];
   } else {
-    decimal.digits.insert(0, "1");
+    decimal.digits.insert(decimal.digits.begin(), '1');
     ++decimal.exponent;
   }
 }
@@ -51,13 +54,11 @@ double round_by_hand(double value, int decimals) {
   if (kept < significant) {
     const bool up = decimal.digits[static_cast<std::size_t>(kept)] >= '5';
     decimal.digits.resize(static_cast<std::size_t>(kept));
-    if (kept == 0) {  // nothing stays but perhaps a carry: 0.0006 to three places
-      decimal = {"0", decimal.exponent + 1};
-    }
+    if (kept == 0) decimal = {std::string(1, '0'), decimal.exponent + 1};  // room for a carry: 0.0006 to three places
     if (up) increment(decimal);
   }
-  const std::string text =
-      decimal.digits.substr(0, 1) + "." + decimal.digits.substr(1) + "e" + std::to_string(decimal.exponent);
+  const std::string_view digits = decimal.digits;
+  const std::string text = fmt::format("{}.{}e{}", digits.substr(0, 1), digits.substr(1), decimal.exponent);
   double magnitude = 0;
   std::from_chars(text.data(), text.data() + text.size(), magnitude);
   return value < 0 && magnitude != 0 ? -magnitude : magnitude;

@@ -1,6 +1,8 @@
 // "Did you mean …?": names are compared by edit distance after what people mix up has been made alike.
 #include "core/suggest.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -61,7 +63,12 @@ std::optional<std::string_view> nearest(std::string_view name, std::span<const s
 
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
   const std::optional<std::string_view> suggestion = nearest(name, known);
-  return suggestion ? std::string(" Did you mean \"").append(*suggestion).append("\"?") : std::string();
+  return suggestion ? fmt::format(" Did you mean \"{}\"?", *suggestion) : "";
+}
+
+std::string did_you_mean_or_known(std::string_view name, std::span<const std::string_view> known) {
+  const std::string suggestion = did_you_mean(name, known);
+  return suggestion.empty() ? fmt::format(" Known: {}.", fmt::join(known, ", ")) : suggestion;
 }
 
 }  // namespace mha

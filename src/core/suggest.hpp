@@ -15,4 +15,7 @@ std::optional<std::string_view> nearest(std::string_view name, std::span<const s
 // " Did you mean "W_Q"?", to stand behind a sentence; empty where no known name is near.
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> known);
 
+// The same, but " Known: causal, none." where no known name is near.
+std::string did_you_mean_or_known(std::string_view name, std::span<const std::string_view> known);
+
 }  // namespace mha

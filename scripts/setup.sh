@@ -1,0 +1,58 @@
+# Shared by scripts/demo and scripts/test: installs what is missing, and keeps quiet about what works.
+# shellcheck shell=bash disable=SC2034
+
+build_packages=(g++ cmake make libcli11-dev libfmt-dev nlohmann-json3-dev libeigen3-dev libutf8proc-dev)
+test_packages=(catch2 python3 python3-numpy python3-jsonschema)
+check_packages=(clang libclang-rt-dev clang-format clang-tidy shellcheck)
+
+# quietly WHAT COMMAND…: one line that says what happens; the command's own output only if it fails, and then the end.
+quietly() {
+  local what=$1 log
+  shift
+  log=$(mktemp)
+  echo "$what ..." >&2
+  if ! "$@" > "$log" 2>&1 < /dev/null; then
+    cat "$log" >&2
+    rm -f "$log"
+    echo "failed: $what" >&2
+    exit 1
+  fi
+  rm -f "$log"
+}
+
+is_installed() {
+  [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null || true) == installed ]]
+}
+
+# install_missing PACKAGE…: by Debian's names. Where they cannot be installed CMake fetches the libraries, so go on.
+install_missing() {
+  local as_root=() missing=() package
+  if ! command -v apt-get > /dev/null; then
+    echo "no apt-get here; what is needed is, by Debian's names: $*" >&2
+    return
+  fi
+  for package in "$@"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  if ((${#missing[@]} == 0)); then
+    return
+  fi
+  if ((EUID != 0)); then
+    if ! command -v sudo > /dev/null; then
+      echo "neither root nor sudo, so this is left to you: apt-get install ${missing[*]}" >&2
+      return
+    fi
+    as_root=(sudo)
+  fi
+  quietly "updating the list of packages" "${as_root[@]}" apt-get update
+  quietly "installing ${missing[*]}" \
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${missing[@]}"
+}
+
+# build PRESET TARGET [CMAKE OPTION…]
+build() {
+  local preset=$1 target=$2
+  shift 2
+  quietly "configuring ($preset)" cmake --preset "$preset" "$@"
+  quietly "building $target ($preset)" cmake --build --preset "$preset" --target "$target" --parallel "$(nproc)"
+}

@@ -1,0 +1,14 @@
+// The program as a function: arguments in, exit code out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/world.hpp"
+
+namespace mha {
+
+// `arguments` without the program's name. Every failure is told on world.err; nothing is thrown.
+int cli(const std::vector<std::string>& arguments, World& world);
+
+}  // namespace mha

@@ -1,0 +1,37 @@
+// The commands: one row each, read by dispatch, help and "did you mean".
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string_view>
+
+#include "cli/world.hpp"
+#include "core/error.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace mha {
+
+// What a command does once its options are parsed.
+using Action = std::function<Exit(World&)>;
+
+// Each declares the options of its command and returns the action, which reads them after parsing.
+Action setup_run(CLI::App& app);
+Action setup_examples(CLI::App& app);
+Action setup_schema(CLI::App& app);
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  Action (*setup)(CLI::App& app);
+};
+
+inline constexpr std::array commands = {
+    Command{"run", "compute a problem and print every step, or export it as JSON", setup_run},
+    Command{"examples", "list the built-in problems, or print one as JSON to start your own", setup_examples},
+    Command{"schema", "print the JSON Schema of problem or trace files", setup_schema},
+};
+
+}  // namespace mha

@@ -1,0 +1,57 @@
+// mha examples: the built-in problems, listed or printed to start one's own.
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/input.hpp"
+#include "cli/values.hpp"
+#include "io/embedded.hpp"
+#include "io/problem_reader.hpp"
+#include "show/text_writer.hpp"
+
+namespace mha {
+namespace {
+
+struct ExamplesOptions {
+  std::optional<std::string> name, lang;
+};
+
+constexpr Text name_heading = {"name", "名称"};
+constexpr Text title_heading = {"what it shows", "内容"};
+
+void list_examples(Language language, World& world) {
+  Table table;
+  table.header = {std::string(name_heading.in(language)), std::string(title_heading.in(language))};
+  for (const EmbeddedFile& example : examples()) {
+    const Problem problem = read_problem_text(example.text, example.name);
+    table.rows.push_back({Words(std::string(example.name)), Words().quote(problem.title.in(language))});
+  }
+  Document page;
+  page.language = language;
+  page.blocks.emplace_back(std::move(table));
+  TextStyle style;
+  style.width = world.terminal_width;
+  style.color = wants_color(world);
+  world.out.write(write_text(page, style));
+}
+
+}  // namespace
+
+Action setup_examples(CLI::App& app) {
+  auto options = std::make_shared<ExamplesOptions>();
+  app.add_option("NAME", options->name, "print the JSON of this example");
+  app.add_option("--lang", options->lang, "language of the list (from the locale)")->type_name("en|zh");
+  app.footer(
+      "examples:\n  mha examples                       the list\n  mha examples worked > mine.json    start your own from "
+      "one");
+  return [options](World& world) {
+    Language language = language_of(world);
+    if (options->lang) language = parse_choice("--lang", *options->lang, {"en", "zh"}) == 1 ? Language::zh : Language::en;
+    if (options->name)
+      world.out.write(example_text(*options->name));
+    else
+      list_examples(language, world);
+    return Exit::fine;
+  };
+}
+
+}  // namespace mha

@@ -1,0 +1,57 @@
+// Which problem is meant: a file, standard input, or a built-in example.
+#include "cli/input.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/suggest.hpp"
+#include "io/embedded.hpp"
+#include "io/problem_reader.hpp"
+
+namespace mha {
+namespace {
+
+const EmbeddedFile* find_example(const std::string& name) {
+  for (const EmbeddedFile& example : examples())
+    if (example.name == name) return &example;
+  return nullptr;
+}
+
+std::string suggestion(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const EmbeddedFile& example : examples()) names.push_back(example.name);
+  return did_you_mean(name, names);
+}
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0;
+}
+
+}  // namespace
+
+std::string_view example_text(const std::string& name) {
+  if (const EmbeddedFile* example = find_example(name)) return example->text;
+  throw Error(fmt::format("no example is called '{}'.{} `mha examples` lists them", name, suggestion(name)));
+}
+
+Problem read_problem(const std::string& name, World& world) {
+  if (name == "-") {
+    if (world.input_is_terminal) tell(world, "reading the problem from standard input; end it with Ctrl-D");
+    return read_problem_fd(world.input, "-");
+  }
+  if (const EmbeddedFile* example = find_example(name)) {
+    if (exists(name)) tell(world, fmt::format("'{0}' is the built-in example here; write ./{0} for the file", name));
+    return read_problem_text(example->text, name);
+  }
+  const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
+  if (!looks_like_path && !exists(name))
+    throw Error(fmt::format("there is no file and no example called '{}'.{} `mha examples` lists the examples", name,
+                            suggestion(name)));
+  return read_problem_file(name);
+}
+
+}  // namespace mha

@@ -1,0 +1,228 @@
+// mha run: computes a problem and prints every step, or exports it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <deque>
+
+#include "cli/commands.hpp"
+#include "cli/input.hpp"
+#include "cli/pause.hpp"
+#include "cli/values.hpp"
+#include "compute/engine.hpp"
+#include "io/file_identity.hpp"
+#include "io/output_file.hpp"
+#include "io/trace_writer.hpp"
+#include "show/describe.hpp"
+#include "show/text_writer.hpp"
+
+namespace mha {
+namespace {
+
+// As written on the command line.
+struct RunOptionTexts {
+  std::vector<std::string> problem, output;
+  std::optional<std::string> precision, steps, heads, batch, width, color, lang, index_base, round, dtype, format, work;
+  bool full = false, ascii = false, with_weights = false, pause = false, quiet = false;
+};
+
+// The formats in which a run can be told, by the ending of a file or by --format.
+enum class Format { text, json };
+struct FormatName {
+  Format format;
+  std::string_view name, ending, what;
+};
+constexpr std::array formats = {
+    FormatName{Format::text, "text", ".txt", "the page without colour"},
+    FormatName{Format::json, "json", ".json", "the trace"},
+};
+
+// Everything of the command line that can be settled without the problem.
+struct Request {
+  std::string problem = "worked";
+  std::vector<std::pair<std::string, Format>> outputs;
+  Format format = Format::text;  // on stdout, when there are no outputs
+  PageOptions page;
+  TextStyle style;
+  std::optional<int> rounding;
+  Dtype dtype = Dtype::f64;
+};
+
+Format format_of_file(const std::string& path) {
+  std::vector<std::string> known;
+  for (const FormatName& format : formats) {
+    if (path.size() > format.ending.size() && path.ends_with(format.ending)) return format.format;
+    known.push_back(fmt::format("{} ({})", format.ending, format.what));
+  }
+  throw Error(fmt::format("-o '{}': the ending says what to write; known are {}", path, fmt::join(known, ", ")));
+}
+
+std::string one_problem(const std::vector<std::string>& names) {
+  if (names.size() > 1)
+    throw Error(
+        fmt::format("one problem at a time, but '{}' and '{}' were given; a list is one argument: write --heads 1,2",
+                    names[0], names[1]));
+  return names.empty() ? "worked" : names.front();
+}
+
+PageOptions page_options(const RunOptionTexts& texts, const World& world) {
+  PageOptions page;
+  page.language = language_of(world);
+  if (texts.lang) page.language = parse_choice("--lang", *texts.lang, {"en", "zh"}) == 1 ? Language::zh : Language::en;
+  if (texts.index_base) page.index_base = parse_number("--index-base", *texts.index_base, 0, 1);
+  if (texts.round) page.precision = parse_number("--round", *texts.round, 0, 12);
+  if (texts.precision) page.precision = parse_number("--precision", *texts.precision, 0, 17);
+  if (texts.steps) page.selection.steps = parse_steps(*texts.steps);
+  if (texts.work) page.work = static_cast<PageOptions::Work>(parse_choice("--work", *texts.work, {"first", "all", "none"}));
+  page.full = texts.full;
+  return page;
+}
+
+TextStyle text_style(const RunOptionTexts& texts, const World& world) {
+  TextStyle style;
+  style.width = texts.width ? parse_number("--width", *texts.width, 20, 10000) : world.terminal_width;
+  const std::size_t when = texts.color ? parse_choice("--color", *texts.color, {"auto", "always", "never"}) : 0;
+  style.color = when == 0 ? wants_color(world) : when == 1;
+  style.ascii = texts.ascii;
+  return style;
+}
+
+Request request_from(const RunOptionTexts& texts, const World& world) {
+  Request request;
+  request.problem = one_problem(texts.problem);
+  for (const std::string& path : texts.output) request.outputs.emplace_back(path, format_of_file(path));
+  if (texts.format) request.format = formats[parse_choice("--format", *texts.format, {"text", "json"})].format;
+  request.page = page_options(texts, world);
+  request.style = text_style(texts, world);
+  if (texts.round) request.rounding = parse_number("--round", *texts.round, 0, 12);
+  if (texts.dtype) request.dtype = parse_choice("--dtype", *texts.dtype, {"f64", "f32"}) == 1 ? Dtype::f32 : Dtype::f64;
+  return request;
+}
+
+// Cuts the problem to one item where --batch names one, and remembers which for the page.
+void choose_item(const RunOptionTexts& texts, PageOptions& page, Problem& problem) {
+  if (!texts.batch) return;
+  if (!problem.batched) throw Error("--batch: this problem has no batch; its X is one matrix");
+  const int base = static_cast<int>(page.index_base);
+  const std::vector<Index> items = parse_numbers("--batch", *texts.batch, problem.batch(), base, "item");
+  if (items.size() != 1) throw Error(fmt::format("--batch '{}': one item at a time", *texts.batch));
+  page.chosen_item = {items.front(), problem.batch()};
+  problem = select_item(problem, items.front());
+}
+
+bool tells_text(const Request& request) {
+  if (request.outputs.empty()) return request.format == Format::text;
+  return std::any_of(request.outputs.begin(), request.outputs.end(),
+                     [](const auto& o) { return o.second == Format::text; });
+}
+
+class Run {
+ public:
+  Run(const RunOptionTexts& texts, Request request, World& world)
+      : texts_(texts), request_(std::move(request)), world_(world), problem_(read_problem(request_.problem, world)) {
+    choose_item(texts_, request_.page, problem_);
+    if (texts_.heads)
+      request_.page.selection.heads =
+          parse_numbers("--heads", *texts_.heads, problem_.heads, static_cast<int>(request_.page.index_base), "head");
+    plan_ = make_plan(problem_);
+  }
+
+  void tell_everything() {
+    // The files are opened before the computation, so that a folder that cannot be written is known at once.
+    refuse_overwriting(paths(), {request_.problem});
+    std::deque<OutputFile> files;
+    for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
+    trace_ = run(plan_,
+                 {values_to_keep(plan_, request_.page.selection, tells_text(request_)), request_.dtype, request_.rounding});
+    if (!texts_.quiet)
+      for (const std::string& warning : warnings(problem_, plan_, request_.page)) tell(world_, warning);
+    TextStyle plain = request_.style;
+    plain.color = false;
+    for (std::size_t i = 0; i < files.size(); ++i) write(files[i].sink(), request_.outputs[i].second, plain);
+    commit_all(files);
+    if (files.empty()) write_to_stdout();
+  }
+
+ private:
+  std::vector<std::string> paths() const {
+    std::vector<std::string> result;
+    for (const auto& output : request_.outputs) result.push_back(output.first);
+    return result;
+  }
+
+  Document page() const { return describe(problem_, plan_, trace_, request_.page); }
+
+  void write(Sink& sink, Format format, const TextStyle& style) const {
+    switch (format) {
+      case Format::text: sink.write(write_text(page(), style)); break;
+      case Format::json: write_trace(sink, problem_, plan_, trace_, request_.page.selection, texts_.with_weights); break;
+    }
+  }
+
+  void write_to_stdout() {
+    if (texts_.pause && request_.format == Format::text)
+      show_step_by_step(page(), request_.style, world_);
+    else
+      write(world_.out, request_.format, request_.style);
+  }
+
+  const RunOptionTexts& texts_;
+  Request request_;
+  World& world_;
+  Problem problem_;
+  Plan plan_;
+  Trace trace_;
+};
+
+constexpr std::string_view examples_of_use =
+    "examples:\n"
+    "  mha run                                    the worked 3×4 example\n"
+    "  mha run mine.json --round 3                each step rounded, as with a pencil\n"
+    "  mha run mine.json -o trace.json            every step as JSON\n"
+    "  mha run packed --steps packed,Q --heads 2  only these steps, only head 2\n"
+    "  mha run bag_zh --lang zh --steps weights   in Chinese\n"
+    "  cat mine.json | mha run -                  from standard input";
+
+void declare_options(CLI::App& app, RunOptionTexts& texts) {
+  app.add_option("PROBLEM", texts.problem, "a file, - for standard input, or an example's name (default: worked)");
+  app.add_option("-o,--output", texts.output, "write to this file: .json the trace, .txt the page (repeatable)")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  const auto text = [&app](const char* name, std::optional<std::string>& value, const char* type, const char* help) {
+    app.add_option(name, value, help)->type_name(type);
+  };
+  text("--steps", texts.steps, "LIST", "show and export only these steps, such as scores,weights or Q-V or packed");
+  text("--heads", texts.heads, "LIST", "show and export only these heads, such as 1,3-5");
+  text("--batch", texts.batch, "N", "show and export only this item of the batch");
+  text("--format", texts.format, "text|json", "what to print (text)");
+  text("--precision", texts.precision, "N", "decimals on the page (3)");
+  text("--round", texts.round, "N", "round each step's result to N decimals before the next step uses it");
+  text("--dtype", texts.dtype, "f64|f32", "arithmetic (f64)");
+  text("--work", texts.work, "first|all|none", "which entries are spelled out (first)");
+  text("--lang", texts.lang, "en|zh", "language of the page (from the locale)");
+  text("--index-base", texts.index_base, "0|1", "count heads, rows and columns from 0 or 1 (1)");
+  text("--width", texts.width, "N", "columns of the page (the terminal's, else 80)");
+  text("--color", texts.color, "auto|always|never", "colour (auto: on a terminal)");
+  app.add_flag("--full", texts.full, "print large matrices whole");
+  app.add_flag("--ascii", texts.ascii, "draw with ASCII only");
+  app.add_flag("--with-weights", texts.with_weights, "put the weights and masks into the JSON as well");
+  app.add_flag("--pause", texts.pause, "on a terminal: one step, then Enter for the next, q to end");
+  app.add_flag("-q,--quiet", texts.quiet, "no warnings");
+  app.footer(std::string(examples_of_use));
+}
+
+}  // namespace
+
+Action setup_run(CLI::App& app) {
+  auto texts = std::make_shared<RunOptionTexts>();
+  declare_options(app, *texts);
+  return [texts](World& world) {
+    if (texts->pause && !(world.input_is_terminal && world.output_is_terminal))
+      throw Error("--pause waits for Enter after each step, which needs a terminal");
+    Run(*texts, request_from(*texts, world), world).tell_everything();
+    return Exit::fine;
+  };
+}
+
+}  // namespace mha

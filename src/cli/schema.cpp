@@ -1,0 +1,22 @@
+// mha schema: the JSON Schemas of the files that go in and come out.
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/values.hpp"
+#include "io/embedded.hpp"
+
+namespace mha {
+
+Action setup_schema(CLI::App& app) {
+  auto name = std::make_shared<std::string>();
+  app.add_option("NAME", *name, "problem or trace")->required();
+  app.footer("examples:\n  mha schema problem > problem.schema.json\n  mha schema trace");
+  return [name](World& world) {
+    std::vector<std::string_view> names;
+    for (const EmbeddedFile& schema : schemas()) names.push_back(schema.name);
+    world.out.write(schemas()[parse_choice("schema", *name, names)].text);
+    return Exit::fine;
+  };
+}
+
+}  // namespace mha

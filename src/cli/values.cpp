@@ -1,0 +1,105 @@
+// What people write behind an option, read strictly: option numbers are decimal, a list is one argument.
+#include "cli/values.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/error.hpp"
+#include "core/suggest.hpp"
+
+namespace mha {
+namespace {
+
+// Digits only: no sign, no exponent, no 0x. False where the number does not fit.
+bool read_digits(std::string_view text, Index& number) {
+  const char* end = text.data() + text.size();
+  if (text.empty() || text.front() == '-') return false;
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end;
+}
+
+std::vector<std::string_view> split_at_commas(std::string_view option, std::string_view text) {
+  std::vector<std::string_view> items;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    items.push_back(text.substr(start, end - start));
+    if (items.back().empty())
+      throw Error(fmt::format("{} '{}': an entry is empty; write a list such as 1,3-5 without blanks", option, text));
+    start = end + 1;
+  }
+  return items;
+}
+
+// "a-b" as its two ends, "a" as a twice.
+std::pair<std::string_view, std::string_view> ends_of_range(std::string_view item) {
+  const std::size_t dash = item.find('-');
+  if (dash == std::string_view::npos || dash == 0) return {item, item};
+  return {item.substr(0, dash), item.substr(dash + 1)};
+}
+
+// The steps that a name means: one, or the three of "packed".
+std::pair<std::size_t, std::size_t> steps_called(std::string_view name) {
+  if (name == "packed") return {static_cast<std::size_t>(StepId::packed_Q), static_cast<std::size_t>(StepId::packed_V)};
+  for (std::size_t i = 0; i < step_count; ++i)
+    if (name == step_names[i].id) return {i, i};
+  for (std::size_t i = 0; i < step_count; ++i)
+    if (name == step_names[i].symbol && !is_packed(step_names[i].step)) return {i, i};
+  std::vector<std::string_view> names{"packed"};
+  for (const StepName& step : step_names) names.push_back(step.id);
+  throw Error(fmt::format("--steps: no step is called '{}'.{} The steps are {}", name, did_you_mean(name, names),
+                          fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+int parse_number(std::string_view option, std::string_view text, int least, int most) {
+  Index number = 0;
+  if (!read_digits(text, number) || number < least || number > most)
+    throw Error(fmt::format("{} '{}': expected a whole number from {} to {}", option, text, least, most));
+  return static_cast<int>(number);
+}
+
+std::vector<Index> parse_numbers(std::string_view option, std::string_view text, Index count, int base,
+                                 std::string_view what) {
+  std::vector<bool> chosen(static_cast<std::size_t>(count), false);
+  for (const std::string_view item : split_at_commas(option, text)) {
+    const auto [first_text, last_text] = ends_of_range(item);
+    Index first = 0, last = 0;
+    if (!read_digits(first_text, first) || !read_digits(last_text, last))
+      throw Error(fmt::format("{} '{}': '{}' is no number; write a list such as 1,3-5", option, text, item));
+    if (first > last)
+      throw Error(fmt::format("{} '{}': the range {} runs backwards; write {}-{}", option, text, item, last, first));
+    if (first < base || last >= count + base)
+      throw Error(fmt::format("{} '{}': this problem has no {} {}; it has {} to {}, counted from {}", option, text, what,
+                              first < base ? first : last, base, count + base - 1, base));
+    for (Index i = first; i <= last; ++i) chosen[static_cast<std::size_t>(i - base)] = true;
+  }
+  std::vector<Index> numbers;
+  for (Index i = 0; i < count; ++i)
+    if (chosen[static_cast<std::size_t>(i)]) numbers.push_back(i);
+  return numbers;
+}
+
+std::vector<bool> parse_steps(std::string_view text) {
+  std::vector<bool> chosen(step_count, false);
+  for (const std::string_view item : split_at_commas("--steps", text)) {
+    const auto [first_text, last_text] = ends_of_range(item);
+    const std::size_t first = steps_called(first_text).first, last = steps_called(last_text).second;
+    if (first > last)
+      throw Error(fmt::format("--steps '{}': the range {} runs backwards; write {}-{}", text, item, last_text, first_text));
+    for (std::size_t i = first; i <= last; ++i) chosen[i] = true;
+  }
+  return chosen;
+}
+
+std::size_t parse_choice(std::string_view option, std::string_view text, const std::vector<std::string_view>& names) {
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found == names.end())
+    throw Error(fmt::format("{} '{}': expected {}.{}", option, text, fmt::join(names, " or "), did_you_mean(text, names)));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+}  // namespace mha

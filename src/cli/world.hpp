@@ -1,0 +1,32 @@
+// What a command sees of the outside: streams, the terminal, the environment. Tests hand in one of their own.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/text.hpp"
+#include "io/sink.hpp"
+
+namespace mha {
+
+struct World {
+  Sink& out;
+  Sink& err;
+  int input = 0;  // descriptor of standard input
+  bool input_is_terminal = false;
+  bool output_is_terminal = false;
+  int terminal_width = 80;                              // columns of the terminal behind `out`; 80 where there is none
+  std::function<std::string(const char*)> environment;  // "" for a variable that is not set
+};
+
+// The language of the locale's name (LC_ALL, LC_MESSAGES, LANG, the first that is set): Chinese for zh…, else English. No
+// locale is ever installed: it might not exist here, and it must not change how numbers read.
+Language language_of(const World& world);
+
+// Colour helps on a terminal that can show it, unless NO_COLOR is set.
+bool wants_color(const World& world);
+
+// A message on stderr: "mha: " and the sentence.
+void tell(World& world, std::string_view sentence);
+
+}  // namespace mha

@@ -1,0 +1,16 @@
+// JSON text to a tree of nodes, with the place of everything in it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "io/json_tree.hpp"
+#include "io/source.hpp"
+
+namespace mha {
+
+// Lists of numbers become grids, except below the top-level keys `lists_of_text`, where every list stays a list: a label
+// may well be "-inf". Members whose keys start with _ or are $schema are left out. Throws InputFault.
+Node read_json(Source& source, std::span<const std::string_view> lists_of_text);
+
+}  // namespace mha

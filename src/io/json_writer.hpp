@@ -1,0 +1,60 @@
+// JSON as a stream, laid out to be read: an object's members on lines of their own, one matrix row on each line.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "core/tensor.hpp"
+#include "core/trace.hpp"
+#include "io/sink.hpp"
+
+namespace mha {
+
+class JsonWriter {
+ public:
+  explicit JsonWriter(Sink& sink) : sink_(sink) {}
+
+  enum class Spread { lines, line };  // each member on a line of its own, or all on one
+  void begin_object(Spread spread = Spread::lines) { begin("{", '}', spread); }
+  void begin_array(Spread spread = Spread::lines) { begin("[", ']', spread); }
+  void end();
+
+  void key(std::string_view name);  // the next value belongs to it
+  void text(std::string_view value);
+  void number(double value);
+  void integer(Index value);
+  void null();
+
+  void row(const double* first, Index count, Dtype dtype = Dtype::f64);
+  void matrix(const double* first, Index rows, Index cols, Dtype dtype = Dtype::f64);
+
+  // Ends the last line and hands everything to the sink.
+  void finish();
+
+ private:
+  struct Level {
+    char closing;
+    Spread spread;
+    bool empty = true;
+  };
+
+  void begin(std::string_view opening, char closing, Spread spread);
+  void start_value();
+  void new_line();
+  template <class Real>
+  void put_row(const double* first, Index count);
+  template <class Real>
+  void put_number(double value);
+  void put(std::string_view text);
+  void put_quoted(std::string_view text);
+  void make_room(std::size_t size);
+
+  Sink& sink_;
+  std::vector<Level> levels_;
+  bool after_key_ = false;
+  std::array<char, 64 * 1024> buffer_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace mha

@@ -1,0 +1,97 @@
+// One weight matrix with its bias, or those of all heads on top of one another.
+#include "io/linear_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "io/json_values.hpp"
+
+namespace mha {
+namespace {
+
+// X·W needs a row of W for each column of X; out×in weights are stored the other way round.
+void check_product(const Node& node, std::string_view name, const Shape& shape, const Operand& operand, Layout layout) {
+  const bool out_by_in = layout == Layout::torch;
+  const Index found = out_by_in ? shape.cols : shape.rows;
+  if (found == operand.cols) return;
+  std::string remedy;
+  if (width_of(shape, layout) == operand.cols)
+    remedy = out_by_in ? "; transposed it would fit: if your weights are stored in×out, leave \"layout\": \"torch\" out"
+                       : "; transposed it would fit: if your weights are stored out×in, as PyTorch's Linear stores them, "
+                         "write \"layout\": \"torch\"";
+  fail(node,
+       fmt::format("{} is {}×{} and W_{} is {}×{}{}: W_{} needs {}, as many as {} has columns, but has {}{}", operand.name,
+                   operand.rows, operand.cols, name, shape.rows, shape.cols, out_by_in ? " as stored (out×in)" : "", name,
+                   counted(operand.cols, out_by_in ? "column" : "row"), operand.name, found, remedy));
+}
+
+void check_bias(Node& node, std::string_view name, Index expected) {
+  const Index found = expect_vector(node);
+  if (found != expected)
+    fail(node, fmt::format("b_{} has {}, expected {}, one for each column of the product with W_{}", name,
+                           counted(found, "number"), expected, name));
+}
+
+Tensor stack_weights(const std::vector<Node*>& nodes, Shape shape) {
+  const auto size = static_cast<std::size_t>(shape.size());
+  Numbers all = std::move(nodes.front()->as<Grid>()->numbers);
+  all.resize(nodes.size() * size);
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
+    const Numbers one = std::move(nodes[i]->as<Grid>()->numbers);  // freed before the next
+    std::copy_n(one.data(), size, all.data() + i * size);
+  }
+  shape.heads = static_cast<Index>(nodes.size());
+  return {shape, std::move(all)};
+}
+
+// A head without a bias has one of zeros where another head has one.
+std::optional<Tensor> stack_biases(const std::vector<Node*>& nodes, Index width) {
+  if (std::all_of(nodes.begin(), nodes.end(), [](const Node* node) { return node == nullptr; })) return std::nullopt;
+  Tensor all({1, static_cast<Index>(nodes.size()), 1, width});
+  all.fill(0);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i] != nullptr) std::copy_n(nodes[i]->as<Grid>()->numbers.data(), width, all.matrix(0, static_cast<Index>(i)));
+  return all;
+}
+
+}  // namespace
+
+Linear take_linear(const LinearNodes& nodes, const Operand& operand, Layout layout) {
+  Shape first;
+  for (std::size_t i = 0; i < nodes.W.size(); ++i) {
+    Node& node = *nodes.W[i];
+    const Shape shape = expect_matrix(node);
+    check_product(node, nodes.name, shape, operand, layout);
+    if (i == 0) first = shape;
+    if (shape != first)
+      fail(node, fmt::format("this W_{} gives {} = {} and {} gives {}; all heads agree on {}", nodes.name, nodes.width,
+                             width_of(shape, layout), nodes.W.front()->path, width_of(first, layout), nodes.width));
+    if (nodes.b[i] != nullptr) check_bias(*nodes.b[i], nodes.name, width_of(shape, layout));
+  }
+  return {stack_weights(nodes.W, first), stack_biases(nodes.b, width_of(first, layout))};
+}
+
+Index width_of(const Shape& shape, Layout layout) {
+  return layout == Layout::torch ? shape.rows : shape.cols;
+}
+
+Linear cut(const Linear& whole, Index first, Index count, Layout layout) {
+  const Shape& from = whole.W.shape();
+  Linear part;
+  if (layout == Layout::torch) {
+    part.W = Tensor({1, 1, count, from.cols});
+    std::copy_n(whole.W.data() + first * from.cols, count * from.cols, part.W.data());
+  } else {
+    part.W = Tensor({1, 1, from.rows, count});
+    for (Index row = 0; row < from.rows; ++row)
+      std::copy_n(whole.W.data() + row * from.cols + first, count, part.W.data() + row * count);
+  }
+  if (whole.b) {
+    part.b = Tensor({1, 1, 1, count});
+    std::copy_n(whole.b->data() + first, count, part.b->data());
+  }
+  return part;
+}
+
+}  // namespace mha

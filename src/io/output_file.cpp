@@ -1,0 +1,101 @@
+// Temporary file, rename, and a sentence for each way in which the file system says no.
+#include "io/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "core/error.hpp"
+#include "io/file_identity.hpp"
+
+namespace mha {
+namespace {
+
+// The permissions of a file that any program creates.
+mode_t new_file_permissions() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw Error("could not write to " + path + ": " + why, Exit::no_output);
+}
+
+[[noreturn]] void refuse(const std::string& path, int error) {
+  refuse(path, std::generic_category().message(error));
+}
+
+// The temporary file could not be made in, or renamed within, this folder.
+[[noreturn]] void refuse_folder(const std::string& path, const std::string& folder, int error) {
+  switch (error) {
+    case ENOENT: refuse(path, "there is no folder " + folder + "; create it (mkdir -p " + folder + ") or name another");
+    case ENOTDIR: refuse(path, folder + " is not a folder; name another");
+    case EACCES:
+    case EPERM:
+    case EROFS: refuse(path, "the folder " + folder + " does not allow new files; name another, or allow writing in it");
+    default: refuse(path, error);
+  }
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::string& path) : path_(path), target_(follow_links(path)) {
+  const std::optional<struct stat> existing = status_of(target_);
+  if (!existing) {
+    if (errno != ENOENT) refuse_folder(path_, folder_of(target_), errno);
+    open_beside(new_file_permissions());
+  } else if (S_ISREG(existing->st_mode)) {
+    if (access(target_.c_str(), W_OK) != 0) refuse(path_, "the file is protected; name another, or allow writing to it");
+    open_beside(existing->st_mode & 0777);
+  } else if (S_ISDIR(existing->st_mode)) {
+    refuse(path_, "it is a folder; name a file in it");
+  } else {
+    open_straight();
+  }
+  sink_.emplace(descriptor_, path_);
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void OutputFile::open_beside(unsigned permissions) {
+  const std::string folder = folder_of(target_);
+  std::string name = folder + "/.mha-XXXXXX";
+  descriptor_ = mkstemp(name.data());
+  if (descriptor_ < 0) refuse_folder(path_, folder, errno);
+  temporary_ = name;
+  fchmod(descriptor_, permissions);  // some file systems have no permissions; that is no reason to fail
+}
+
+void OutputFile::open_straight() {
+  descriptor_ = open(target_.c_str(), O_WRONLY);
+  if (descriptor_ < 0) refuse(path_, errno);
+}
+
+void OutputFile::complete() {
+  if (descriptor_ < 0) return;
+  sink_->flush();
+  if (close(std::exchange(descriptor_, -1)) != 0) refuse(path_, errno);
+}
+
+void OutputFile::commit() {
+  complete();
+  if (temporary_.empty()) return;
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) refuse_folder(path_, folder_of(target_), errno);
+  temporary_.clear();
+}
+
+void commit_all(std::deque<OutputFile>& outputs) {
+  for (OutputFile& output : outputs) output.complete();
+  for (OutputFile& output : outputs) output.commit();
+}
+
+}  // namespace mha

@@ -1,0 +1,15 @@
+// Pieces of the input inside messages: harmless on a terminal, and short.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mha {
+
+// In double quotes; control and bidirectional characters and invalid UTF-8 as escapes, cut where it gets long.
+std::string quote(std::string_view text);
+
+// The same without the quotes.
+std::string escape(std::string_view text);
+
+}  // namespace mha

@@ -1,0 +1,34 @@
+// A rectangle of text with an axis.
+#include "show/box.hpp"
+
+#include <algorithm>
+
+#include "show/width.hpp"
+
+namespace mha {
+
+Box text_box(const std::string& text) {
+  return {{text}, display_width(text), 0};
+}
+
+Box beside(const std::vector<Box>& boxes) {
+  Box result;
+  int below = 0;
+  for (const Box& box : boxes) {
+    result.axis = std::max(result.axis, box.axis);
+    below = std::max(below, static_cast<int>(box.lines.size()) - box.axis);
+    result.width += box.width;
+  }
+  result.lines.resize(static_cast<std::size_t>(result.axis + below));
+  for (const Box& box : boxes) {
+    const std::string blank = spaces(box.width);
+    for (int line = 0; line < result.axis + below; ++line) {
+      const int own = line - result.axis + box.axis;
+      const bool inside = own >= 0 && own < static_cast<int>(box.lines.size());
+      result.lines[static_cast<std::size_t>(line)] += inside ? box.lines[static_cast<std::size_t>(own)] : blank;
+    }
+  }
+  return result;
+}
+
+}  // namespace mha

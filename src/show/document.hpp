@@ -1,0 +1,154 @@
+// A page as data: blocks in reading order, without layout, so that each format is one writer of its own.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/tensor.hpp"
+#include "core/text.hpp"
+
+namespace mha {
+
+// Words of the program, or words of the person (a label, a title): these are escaped, but never translated or respelled.
+struct Span {
+  std::string text;
+  bool quoted = false;
+};
+
+// A run of text from both.
+class Words {
+ public:
+  Words() = default;
+  Words(std::string own) { add(std::move(own)); }
+  Words(const char* own) : Words(std::string(own)) {}
+
+  Words& add(std::string own) {
+    if (!own.empty()) spans_.push_back({std::move(own), false});
+    return *this;
+  }
+  Words& quote(std::string text) {
+    if (!text.empty()) spans_.push_back({std::move(text), true});
+    return *this;
+  }
+  Words& append(const Words& other) {
+    spans_.insert(spans_.end(), other.spans_.begin(), other.spans_.end());
+    return *this;
+  }
+  const std::vector<Span>& spans() const { return spans_; }
+  bool empty() const { return spans_.empty(); }
+
+ private:
+  std::vector<Span> spans_;
+};
+
+// Parts of a title, of the facts or of a section heading stand apart: a writer puts its own separator between them.
+struct Title {
+  std::vector<Words> parts;
+};
+
+// Sizes and conventions.
+struct Facts {
+  std::vector<Words> parts;
+};
+
+struct Section {
+  enum class Level { item, head };
+  Level level = Level::head;
+  std::vector<Words> parts;
+};
+
+struct StepHeading {
+  std::optional<int> number;  // nothing for what is given rather than computed
+  std::string title;
+  std::string formula;
+  std::string shapes;  // "3×4 · 4×2 → 3×2"
+};
+
+struct Note {
+  enum class Kind { paragraph, caption, warning };
+  Kind kind = Kind::caption;
+  Words text;
+};
+
+// Which rows or columns of a matrix are shown: the first `before` and the last `after` of `size`.
+struct Shown {
+  Index size = 0;
+  Index before = 0;
+  Index after = 0;
+
+  Index count() const { return before + after; }
+  bool all() const { return count() == size; }
+  // Where the i-th shown one stands in the whole.
+  Index place(Index i) const { return i < before ? i : size - count() + i; }
+  // As drawn, with one line (or column) more for what is left out: how many there are, and which of the shown ones it is.
+  Index drawn() const { return count() + (all() ? 0 : 1); }
+  std::optional<Index> shown_at(Index line) const {
+    if (all() || line < before) return line;
+    return line == before ? std::nullopt : std::optional(line - 1);
+  }
+};
+
+struct Cell {
+  enum class Mark : char { none, hidden, worked };  // hidden by a mask; spelled out below
+  std::string text;
+  Mark mark = Mark::none;
+  float shade = -1;  // 0 to 1 for a weight; negative: none
+};
+
+// Neighbouring columns that belong together, such as those of one head.
+struct ColumnGroup {
+  std::string label;
+  Index columns = 0;
+};
+
+// Labels are there for each shown row or column, or not at all.
+struct Matrix {
+  std::string symbol;
+  Shown rows, columns;
+  std::vector<Cell> cells;                             // of the shown rows and columns, row after row
+  std::vector<std::string> row_labels, column_labels;  // the person's
+  std::vector<ColumnGroup> groups;                     // over all columns, or none
+  std::vector<std::string> row_sums;
+
+  const Cell& cell(Index row, Index column) const {
+    return cells[static_cast<std::size_t>(row * columns.count() + column)];
+  }
+};
+
+// Matrices with what stands between them: "X", "·", "W_Q", "=", "Q". A label on the rows of the first is meant for all.
+struct Equation {
+  using Part = std::variant<Matrix, std::string>;
+  std::vector<Part> parts;
+};
+
+// One entry with its numbers: "Q[1,1]", then "= 1·1 + 0·0", then "= 1".
+struct Work {
+  struct Line {
+    std::string relation;
+    std::string expression;  // may be broken at its spaces
+    Words remark;
+  };
+  std::string entry;
+  std::vector<Line> lines;
+};
+
+struct Table {
+  std::vector<std::string> header;
+  std::vector<std::vector<Words>> rows;
+};
+
+using Block = std::variant<Title, Facts, Section, StepHeading, Note, Equation, Work, Table>;
+
+struct Document {
+  Language language = Language::en;
+  Index index_base = 1;
+  std::vector<Block> blocks;
+};
+
+// The page in pieces, each ending where the next step or section begins; only steps make a piece of their own.
+std::vector<Document> split_at_steps(Document document);
+
+}  // namespace mha

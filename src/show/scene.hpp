@@ -1,0 +1,40 @@
+// What every part of a description looks at, and where on the page it is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/mask.hpp"
+#include "show/describe.hpp"
+
+namespace mha {
+
+struct Scene {
+  const Problem& problem;
+  const Plan& plan;
+  const Trace& trace;
+  const PageOptions& options;
+  std::vector<Row> keyless;  // rows of scores that may attend to no key
+
+  Scene(const Problem& of_problem, const Plan& of_plan, const Trace& of_trace, const PageOptions& with_options);
+
+  // As the person counts.
+  Index counted(Index from_zero) const { return from_zero + options.index_base; }
+};
+
+// One batch item and one query head, from 0. What belongs to all heads is found under any of them.
+struct Place {
+  Index item = 0;
+  Index head = 0;
+};
+
+enum class Axis { none, queries, keys };
+
+// The labels of one item's queries or keys; empty where the person gave none.
+const std::vector<std::string>& labels_of(const Problem& problem, Axis axis, Index item);
+
+// "key 2 (apple)"
+Words query_name(const Scene& scene, Index item, Index query);
+Words key_name(const Scene& scene, Index item, Index key);
+
+}  // namespace mha

@@ -1,0 +1,28 @@
+// A sum written out, or shortened where it is long.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "core/tensor.hpp"
+
+namespace mha {
+
+// "a + b + c", or "a + b + c + … + z" for more than `most` terms, "a + b + … + z" where that is too many; term(i) is the
+// text of the i-th.
+template <typename Term>
+std::string sum_text(Index count, Index most, Term term) {
+  const Index kept = std::min<Index>(3, most - 1);
+  std::string text;
+  for (Index i = 0; i < count; ++i) {
+    if (i > 0) text += " + ";
+    if (count > most && i == kept) {
+      text += "… + ";
+      i = count - 1;
+    }
+    text += term(i);
+  }
+  return text;
+}
+
+}  // namespace mha

@@ -1,0 +1,90 @@
+// Breaks running text into lines.
+#include "show/wrap.hpp"
+
+#include <algorithm>
+
+#include "show/utf8.hpp"
+#include "show/width.hpp"
+
+namespace mha {
+namespace {
+
+constexpr std::u32string_view not_at_line_start = U"，。：；、！？）》」”’%…";
+constexpr std::u32string_view not_at_line_end = U"（《「“‘";
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+bool is_operator(std::string_view word) {
+  return word == "+" || word == "-" || word == "−" || word == "/" || word == "·" || word == "×" || word == "*" ||
+         word == "x";
+}
+
+// A word may be broken before and after each wide character.
+void add_word(std::string_view word, std::vector<Piece>& pieces) {
+  std::string glue = pieces.empty() ? "" : " ";
+  bool may_break = true;
+  char32_t last = 0;
+  while (!word.empty()) {
+    const Character character = take_character(word);
+    const bool wide = display_width(character.bytes) == 2;
+    const bool tied = not_at_line_start.find(character.code) != std::u32string_view::npos ||
+                      not_at_line_end.find(last) != std::u32string_view::npos;
+    if (last == 0 || ((may_break || wide) && !tied)) {
+      pieces.push_back({glue, ""});
+      glue.clear();
+    }
+    pieces.back().text += character.bytes;
+    may_break = wide;
+    last = character.code;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> fill(const std::vector<Piece>& pieces, int width) {
+  std::vector<std::string> lines(1);
+  int used = 0;
+  for (const Piece& piece : pieces) {
+    const int glue = display_width(piece.glue), text = display_width(piece.text);
+    if (used > 0 && used + glue + text > width) {
+      lines.emplace_back();
+      used = 0;
+    }
+    if (used > 0) {
+      lines.back() += piece.glue;
+      used += glue;
+    }
+    lines.back() += piece.text;
+    used += text;
+  }
+  return lines;
+}
+
+std::vector<Piece> pieces_of(std::string_view sentence) {
+  std::vector<Piece> pieces;
+  for (const std::string_view word : words_of(sentence)) add_word(word, pieces);
+  return pieces;
+}
+
+std::vector<Piece> terms_of(std::string_view formula) {
+  std::vector<Piece> pieces;
+  bool tied = false;
+  for (const std::string_view word : words_of(formula)) {
+    if (tied)
+      pieces.back().text.append(" ").append(word);
+    else
+      pieces.push_back({pieces.empty() ? "" : " ", std::string(word)});
+    tied = is_operator(word);
+  }
+  return pieces;
+}
+
+}  // namespace mha

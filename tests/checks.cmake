@@ -1,0 +1,23 @@
+# What ctest runs beside the tests proper: the fuzzer for a minute, seeded with the cases and examples, and the linters.
+find_program(MHA_CLANG_FORMAT clang-format REQUIRED)
+find_program(MHA_CLANG_TIDY run-clang-tidy REQUIRED)
+find_program(MHA_SHELLCHECK shellcheck REQUIRED)
+
+set(fuzz_build ${PROJECT_SOURCE_DIR}/build-fuzz)  # as the preset says
+file(MAKE_DIRECTORY ${fuzz_build}/corpus)
+add_test(NAME fuzz COMMAND ${fuzz_build}/tests/mha_problem_fuzz
+  -max_total_time=60 -timeout=10 -verbosity=0 -print_final_stats=1 -artifact_prefix=${fuzz_build}/
+  ${fuzz_build}/corpus ${CMAKE_CURRENT_SOURCE_DIR}/cases ${PROJECT_SOURCE_DIR}/data)
+
+file(GLOB_RECURSE cpp_files CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/src/*.[ch]pp ${PROJECT_SOURCE_DIR}/tests/*.[ch]pp ${PROJECT_SOURCE_DIR}/bench/*.[ch]pp)
+add_test(NAME format COMMAND ${MHA_CLANG_FORMAT} --dry-run --Werror ${cpp_files})
+
+# clang-tidy reads the flags that the fuzz build gives to clang.
+add_test(NAME tidy COMMAND ${MHA_CLANG_TIDY} -quiet -p ${fuzz_build} "${PROJECT_SOURCE_DIR}/src/.*")
+
+set(shell_scripts .ci/run scripts/demo scripts/test scripts/setup.sh)
+add_test(NAME shellcheck COMMAND ${MHA_SHELLCHECK} -x ${shell_scripts} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+
+# The long ones first, so that the others run beside them.
+set_tests_properties(fuzz tidy PROPERTIES COST 1000)

@@ -1,0 +1,93 @@
+"""Holds the #includes to the architecture: which folder sees which, and which one sees each external package."""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# core ← {compute, show, io} ← study ← cli ← main: a folder of src/ sees itself and these.
+SEES = {
+    "core": set(),
+    "compute": {"core"},
+    "show": {"core"},
+    "io": {"core"},
+    "study": {"core", "compute", "show", "io"},
+    "cli": {"core", "compute", "show", "io", "study"},
+    "main": {"cli"},
+}
+
+# The one folder that sees an external package, by how its headers begin; None: all do.
+PACKAGES = {
+    "CLI/": "cli",
+    "nlohmann/": "io",
+    "CL/": "compute",
+    "Eigen/": "compute",
+    "utf8proc.h": "show",
+    "catch2/": "tests",
+    "fmt/": None,
+}
+
+POSIX = {"fcntl.h", "poll.h", "signal.h", "termios.h", "unistd.h", "sys/ioctl.h", "sys/mman.h", "sys/stat.h", "sys/types.h"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def folder_of(path):
+    """The folder that a source file belongs to; tests/NAME and src/NAME are both NAME, src/main.cpp is main."""
+    parts = path.relative_to(ROOT).parts
+    return parts[1] if len(parts) > 2 else path.stem
+
+
+def check_own(path, header):
+    """An include in quotes: one of ours."""
+    if path.is_relative_to(ROOT / "tests") or path.is_relative_to(ROOT / "bench"):
+        places = [ROOT / "src" / header, ROOT / "tests" / header, path.parent / header]
+        if not any(place.exists() for place in places):
+            yield f'"{header}" is no file of src/ or tests/'
+        return
+    if not (ROOT / "src" / header).exists():
+        yield f'"{header}" is no file of src/'
+    folder, target = folder_of(path), header.split("/")[0]
+    if target != folder and target not in SEES[folder]:
+        yield f'{folder}/ includes "{header}", but sees only: {", ".join(sorted(SEES[folder])) or "itself"}'
+
+
+def check_external(path, header):
+    """An include in angle brackets: the standard library's, the system's or an external package's."""
+    if re.fullmatch(r"[a-z_0-9]+", header) or header in POSIX:
+        return
+    for beginning, folder in PACKAGES.items():
+        if header.startswith(beginning):
+            allowed = path.is_relative_to(ROOT / "tests") if folder == "tests" else folder in (None, folder_of(path))
+            if not allowed:
+                yield f"<{header}> belongs to {folder}/ alone"
+            return
+    yield f"<{header}> is of no known package; tests/includes_test.py lists who may see what"
+
+
+def check_file(path):
+    text = path.read_text(encoding="utf-8")
+    if not text.startswith("// "):
+        yield "the first line is not a // comment that says what the file is"
+    if path.suffix == ".hpp" and "\n#pragma once\n" not in text:
+        yield "no #pragma once"
+    includes = INCLUDE.findall(text)
+    for bracket, header in includes:
+        yield from (check_own if bracket == '"' else check_external)(path, header)
+    own_header = path.with_suffix(".hpp")
+    if path.suffix == ".cpp" and own_header.exists():
+        name = own_header.relative_to(ROOT / path.relative_to(ROOT).parts[0]).as_posix()
+        if not includes or includes[0][1] != name:
+            yield f'its own header "{name}" does not come first'
+
+
+def main():
+    files = [path for folder in ("src", "tests", "bench") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]
+    faults = [f"{path.relative_to(ROOT)}: {fault}" for path in files for fault in check_file(path)]
+    print("\n".join(faults) or f"{len(files)} files keep to the arrows")
+    return 1 if faults or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

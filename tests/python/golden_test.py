@@ -1,0 +1,74 @@
+"""Golden pages: what `mha` prints for every example in both languages, and for the options that change the page.
+
+A difference writes NAME.txt.actual beside the approved tests/golden/NAME.txt.
+"""
+
+import difflib
+import sys
+
+from mha import APPROVING, SOURCE, approval_hint, run
+
+GOLDEN = SOURCE / "tests" / "golden"
+
+# Pages beside those of the examples: their file, the arguments.
+PAGES = {
+    "examples": ["examples"],
+    "worked_ascii": ["run", "worked", "--ascii"],
+    "worked_round3": ["run", "worked", "--round", "3"],
+    "worked_index_base0": ["run", "worked", "--index-base", "0"],
+    "worked_color": ["run", "worked", "--color", "always"],
+    "worked_width40": ["run", "worked", "--width", "40"],
+    "worked_work_all": ["run", "worked", "--work", "all", "--steps", "scores,weights", "--heads", "1"],
+    "packed_part": ["run", "packed", "--steps", "packed,Q", "--heads", "2"],
+}
+
+
+def all_pages():
+    examples = sorted(path.stem for path in (SOURCE / "data").glob("*.json"))
+    for name in examples:
+        for language in ("en", "zh"):
+            yield f"{name}.{language}", ["run", name, "--lang", language]
+    yield from ((f"{name}.en", [*arguments, "--lang", "en"] if arguments[0] == "run" else arguments)
+                for name, arguments in PAGES.items())
+
+
+def difference(name, arguments):
+    """What is wrong with this page, in words, or nothing."""
+    result = run(*arguments)
+    if result.returncode != 0:
+        return f"exit code {result.returncode}: {result.stderr.decode()}"
+    approved_file, actual_file = GOLDEN / f"{name}.txt", GOLDEN / f"{name}.txt.actual"
+    approved = approved_file.read_bytes() if approved_file.exists() else b""
+    if result.stdout == approved:
+        actual_file.unlink(missing_ok=True)
+        return None
+    if APPROVING:
+        approved_file.write_bytes(result.stdout)
+        actual_file.unlink(missing_ok=True)
+        return None
+    actual_file.write_bytes(result.stdout)
+    lines = difflib.unified_diff(approved.decode().splitlines(), result.stdout.decode().splitlines(),
+                                 approved_file.name, actual_file.name, lineterm="")
+    return "\n".join(lines)
+
+
+def main():
+    GOLDEN.mkdir(exist_ok=True)
+    pages = dict(all_pages())
+    faults = {name: difference(name, arguments) for name, arguments in pages.items()}
+    for stale in sorted(path for path in GOLDEN.glob("*.txt") if path.stem not in pages):
+        if APPROVING:
+            stale.unlink()
+        else:
+            faults[stale.name] = "approved, but no page has this name"
+    faults = {name: fault for name, fault in faults.items() if fault}
+    for name, fault in faults.items():
+        print(f"{name} ({' '.join(['mha', *pages.get(name, [])])}):\n{fault}\n")
+    print(f"{len(pages)} pages, {len(faults)} differ")
+    if faults:
+        print(approval_hint("golden"))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
