@@ -147,16 +147,6 @@ class CpuBackend : public Backend {
     for (std::size_t term = 2; term < step.in.size(); ++term) with_operand(step.in[term], step, block, out, std::plus<T>());
   }
 
-  // The column of n×(h·d) in which column c of this head stands.
-  static Index column_of(Arrangement arrangement, Index head, Index heads, Index c, Index d) {
-    switch (arrangement) {
-      case Arrangement::side_by_side: return head * d + c;
-      case Arrangement::reversed: return (heads - 1 - head) * d + c;
-      case Arrangement::interleaved: return c * heads + head;
-    }
-    return 0;
-  }
-
   // n×(h·d) → this head's n×d.
   void split(const Step& step, const Block& block, T* out) {
     const Shape &from = shape_of(step.in[0]), &to = shape_of(step.out);

@@ -25,7 +25,7 @@ template <typename T>
 T maximum(const Slice<T>& slice) {
   T result = slice[0];
   for (Index i = 1; i < slice.count; ++i)
-    if (!(slice[i] <= result)) result = slice[i];
+    if (slice[i] > result || slice[i] != slice[i]) result = slice[i];
   return result;
 }
 

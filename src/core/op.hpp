@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "core/tensor.hpp"
+
 namespace mha {
 
 enum class Op {
@@ -25,6 +27,28 @@ enum class Op {
 // How split and merge place the heads in the columns: side by side (head 1's d columns first), the heads in reverse order,
 // or interleaved (head i has columns i, i + h, i + 2h, …).
 enum class Arrangement { side_by_side, reversed, interleaved };
+
+// The column of n×(heads·d) in which column c of this head stands, and the way back.
+constexpr Index column_of(Arrangement arrangement, Index head, Index heads, Index c, Index d) {
+  switch (arrangement) {
+    case Arrangement::side_by_side: return head * d + c;
+    case Arrangement::reversed: return (heads - 1 - head) * d + c;
+    case Arrangement::interleaved: return c * heads + head;
+  }
+  return 0;
+}
+
+struct HeadColumn {
+  Index head, column;
+};
+constexpr HeadColumn head_column_of(Arrangement arrangement, Index column, Index heads, Index d) {
+  switch (arrangement) {
+    case Arrangement::side_by_side: return {column / d, column % d};
+    case Arrangement::reversed: return {heads - 1 - column / d, column % d};
+    case Arrangement::interleaved: return {column % heads, column / heads};
+  }
+  return {};
+}
 
 enum class Pooling { mean, sum, maximum };
 

@@ -1,0 +1,241 @@
+// Checks answers: one pass through the steps in the order of the computation, all heads of a step before the next.
+#include "study/check.hpp"
+
+#include <algorithm>
+
+#include "study/signs.hpp"
+
+namespace mha {
+namespace {
+
+constexpr Text number_for_infinity = {
+    "a large negative number stands for −∞ in the masked scores: the weights are the same",
+    "掩码打分中用很小的负数代替 −∞: 权重相同"};
+constexpr Text other_keyless_rows = {"a row without a key has other weights than mha's 0: that is a matter of convention",
+                                     "没有可看的键的行权重与 mha 的 0 不同: 这只是约定不同"};
+
+bool is_wrong(const Likeness& likeness) {
+  return likeness.given && !likeness.matches();
+}
+
+std::optional<StepId> first_wrong(const Reading& reading) {
+  for (const StepName& name : step_names)
+    if (const auto& step = reading.at(name.step))
+      if (std::any_of(step->heads.begin(), step->heads.end(), is_wrong)) return name.step;
+  return std::nullopt;
+}
+
+// Whether something that was given at this step or behind it is as expected.
+bool confirms(const Reading& reading, StepId from) {
+  for (const StepName& name : step_names)
+    if (const auto& step = reading.at(name.step); step && name.step >= from)
+      for (const Likeness& likeness : step->heads)
+        if (likeness.given && likeness.matches()) return true;
+  return false;
+}
+
+// Which heads of which values depend on something that is wrong.
+class Taint {
+ public:
+  explicit Taint(const RowPlan& rows) : rows_(rows), heads_(rows.plan.values.size()) {
+    for (std::size_t id = 0; id < heads_.size(); ++id)
+      heads_[id].assign(static_cast<std::size_t>(rows.plan.values[id].shape.heads), false);
+  }
+
+  bool has(StepId step, std::size_t head) const {
+    const std::vector<bool>& heads = heads_[static_cast<std::size_t>(*rows_.value(step))];
+    return head < heads.size() && heads[head];
+  }
+  void add(StepId step, std::size_t head) {
+    std::vector<bool>& heads = heads_[static_cast<std::size_t>(*rows_.value(step))];
+    if (head < heads.size()) heads[head] = true;
+  }
+
+  // From the rows before `step` to it.
+  void spread_to(StepId step) {
+    for (const Step& computed : rows_.plan.steps)
+      if (computed.id == step) spread(computed);
+  }
+
+ private:
+  void spread(const Step& step) {
+    std::vector<bool>& out = heads_[static_cast<std::size_t>(step.out)];
+    for (const ValueId id : step.in) {
+      const std::vector<bool>& in = heads_[static_cast<std::size_t>(id)];
+      const bool any = std::find(in.begin(), in.end(), true) != in.end();
+      for (std::size_t head = 0; any && head < out.size(); ++head)
+        out[head] = out[head] || in.size() > out.size() ||
+                    in[static_cast<std::size_t>(broadcast(static_cast<Index>(head), static_cast<Index>(in.size()),
+                                                          static_cast<Index>(out.size())))];
+    }
+  }
+
+  const RowPlan& rows_;
+  std::vector<std::vector<bool>> heads_;  // by ValueId
+};
+
+// The pass through one answer.
+class Examination {
+ public:
+  Examination(const GivenMatrices& given, const Precision& precision, const RowPlan& right, const Reading& reading,
+              const Reading& truth, const std::vector<Candidate>& candidates, Report& report)
+      : given_(given),
+        precision_(precision),
+        reading_(reading),
+        truth_(truth),
+        candidates_(candidates),
+        report_(report),
+        taint_(right) {}
+
+  void examine() {
+    for (const StepName& name : step_names)
+      if (reading_.at(name.step)) examine(name.step);
+    for (const StepName& name : step_names)
+      if (const auto& step = reading_.at(name.step)) {
+        if (step->number_for_infinity) report_.remarks.push_back(number_for_infinity);
+        if (step->other_keyless_rows) report_.remarks.push_back(other_keyless_rows);
+      }
+  }
+
+ private:
+  void examine(StepId step) {
+    const std::vector<Likeness>& heads = reading_.at(step)->heads;
+    taint_.spread_to(step);
+    std::vector<bool> unexplained(heads.size(), false);
+    for (std::size_t head = 0; head < heads.size(); ++head)
+      unexplained[head] = is_wrong(heads[head]) && diagnosis_of(step, head) == nullptr;
+    if (std::find(unexplained.begin(), unexplained.end(), true) != unexplained.end()) find_mistake(step, unexplained);
+    for (std::size_t head = 0; head < heads.size(); ++head) give_verdict(step, head, unexplained[head]);
+  }
+
+  // The mistake found earlier from which these numbers follow.
+  const Diagnosis* diagnosis_of(StepId step, std::size_t head) const {
+    for (const Diagnosis& diagnosis : diagnoses_) {
+      const Likeness* likeness = diagnosis.reading.given(step, head);
+      if (likeness != nullptr && likeness->matches()) return &diagnosis;
+    }
+    return nullptr;
+  }
+
+  void find_mistake(StepId step, const std::vector<bool>& wrong) {
+    Finding finding;
+    finding.step = step;
+    for (std::size_t head = 0; head < wrong.size(); ++head)
+      if (wrong[head]) finding.heads.push_back(static_cast<Index>(head));
+    finding.given = *given_.find(step, finding.heads.front());
+    finding.expected = reading_.at(step)->expected;
+    const Reading& earlier = diagnoses_.empty() ? reading_ : diagnoses_.back().reading;
+    std::vector<Diagnosis> found = diagnoses(candidates_, {given_, precision_, reading_, earlier, step, wrong});
+    if (found.empty()) {
+      finding.sign = sign_of(step, finding.heads.front(), given_, reading_);
+    } else {
+      tell_evidence(found.front(), finding);
+      for (const Diagnosis& diagnosis : found)
+        finding.suspects.push_back({diagnosis.candidate->mistake, diagnosis.candidate->detail});
+    }
+    report_.findings.push_back(std::move(finding));
+    for (auto diagnosis = found.rbegin(); diagnosis != found.rend(); ++diagnosis)
+      diagnoses_.push_back(std::move(*diagnosis));
+  }
+
+  static void tell_evidence(const Diagnosis& best, Finding& finding) {
+    finding.in_these_heads_only = !best.in_all_heads;
+    finding.to_the_end = best.matching == best.given;
+    for (const StepName& name : step_names) {
+      const auto& step = best.reading.at(name.step);
+      if (!step || name.step < finding.step) continue;
+      bool any = false, all = true;
+      for (const Likeness& likeness : step->heads) {
+        if (!likeness.given) continue;
+        any = true;
+        all = all && likeness.matches();
+        if (name.step == finding.step && likeness.matches()) finding.entries += likeness.entries;
+      }
+      if (!any || name.step == finding.step) continue;
+      if (!all && best.in_all_heads) return;
+      ++finding.later_steps;
+    }
+  }
+
+  void give_verdict(StepId step, std::size_t head, bool unexplained) {
+    const Likeness& likeness = reading_.at(step)->heads[head];
+    StepVerdict verdict;
+    verdict.step = step;
+    if (name_of(step).per_head) verdict.head = static_cast<Index>(head);
+    verdict.max_difference = likeness.max_difference;
+    verdict.entries_wrong = likeness.wrong;
+    verdict.same_shape = likeness.same_shape;
+    verdict.verdict = verdict_of(step, head, unexplained);
+    if (is_wrong(likeness)) taint_.add(step, head);
+    report_.steps.push_back(verdict);
+  }
+
+  Verdict verdict_of(StepId step, std::size_t head, bool unexplained) const {
+    const Likeness& likeness = reading_.at(step)->heads[head];
+    if (!likeness.given) return Verdict::not_given;
+    if (unexplained) return Verdict::wrong;
+    if (is_wrong(likeness)) {
+      const bool same_mistake = diagnosis_of(step, head)->candidate->changed[static_cast<std::size_t>(step)];
+      return same_mistake ? Verdict::wrong : Verdict::following;
+    }
+    return taint_.has(step, head) && !is_true(step, head) ? Verdict::following : Verdict::right;
+  }
+
+  // Whether the given numbers are those of somebody who made no mistake at all.
+  bool is_true(StepId step, std::size_t head) const {
+    const Uncertain truth{truth_.at(step)->expected.numbers, reading_.at(step)->expected.radius};
+    return compare(*given_.find(step, static_cast<Index>(head)), truth, static_cast<Index>(head)).matches();
+  }
+
+  const GivenMatrices& given_;
+  const Precision& precision_;
+  const Reading& reading_;
+  const Reading& truth_;
+  const std::vector<Candidate>& candidates_;
+  Report& report_;
+  Taint taint_;
+  std::vector<Diagnosis> diagnoses_;  // of the mistakes found so far, the likeliest of the latest last
+};
+
+}  // namespace
+
+Checker::Checker(const Problem& problem, const ToleranceOptions& tolerance)
+    : problem_(problem),
+      tolerance_(tolerance),
+      right_(answer_plan(problem)),
+      candidates_(make_candidates(problem, right_)) {
+  for (FairForm& form : fair_forms(problem)) fair_.push_back({RowPlan(std::move(form.plan)), form.remarks, form.rejoins});
+  truth_ = *read_answer(right_, GivenMatrices(Answer(), problem), Precision());
+}
+
+Report Checker::check(const Answer& answer) const {
+  Report report;
+  report.name = answer.name;
+  report.unknown = answer.unknown;
+  report.decimals = answer.decimals;
+  const GivenMatrices given(answer, problem_);
+  const Precision precision = precision_of(answer, tolerance_);
+  const Read read = this->read(given, precision);
+  if (read.remarks != nullptr) report.remarks = *read.remarks;
+  Examination(given, precision, right_, read.reading, truth_, candidates_, report).examine();
+  return report;
+}
+
+// Against the formulas; or, where that finds something wrong, against the fair form in which the work stays right longest,
+// provided that it comes back to the numbers of the formulas.
+Checker::Read Checker::read(const GivenMatrices& given, const Precision& precision) const {
+  Read best{*read_answer(right_, given, precision), nullptr};
+  std::optional<StepId> wrong = first_wrong(best.reading);
+  for (const FairPlan& fair : fair_) {
+    if (!wrong) break;
+    Reading reading = *read_answer(fair.plan, given, precision);
+    const std::optional<StepId> now = first_wrong(reading);
+    const bool later = !now || (*now > *wrong && *now > fair.rejoins);
+    if (!later || !confirms(reading, fair.rejoins)) continue;
+    best = {std::move(reading), &fair.remarks};
+    wrong = now;
+  }
+  return best;
+}
+
+}  // namespace mha
