@@ -182,7 +182,7 @@ class CpuBackend : public Backend {
     for (Index i = 0; i < block.count; ++i, a += cols, out += cols) {
       T maximum = a[0];
       for (Index j = 1; j < cols; ++j)
-        if (!(a[j] <= maximum)) maximum = a[j];
+        if (a[j] > maximum || std::isnan(a[j])) maximum = a[j];
       if (maximum == -std::numeric_limits<T>::infinity()) {
         std::fill_n(out, cols, T(0));
         continue;

@@ -65,7 +65,7 @@ std::string right_side(const Scene& scene, const Step& step, Place place) {
     case Op::add: return sum_formula(scene, step, place);
     case Op::softmax: return say(language, phrase::each_row, "softmax(" + first + ")");
     case Op::merge: return merge_formula(scene, step, place);
-    case Op::copy: return first;
+    case Op::copy: return symbol(scene, step.in[0], place);
   }
   return "";
 }

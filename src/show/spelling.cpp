@@ -12,13 +12,13 @@ std::optional<Spelling> Spelling::of(const Scene& scene, const Step& step, Place
   std::vector<View> operands;
   for (std::size_t i = 0; i < step.in.size(); ++i) {
     const bool transposed = i == 1 && step.transposed;
-    std::optional<View> operand = View::of(scene, step.in[i], place, transposed);
+    const std::optional<View> operand = View::of(scene, step.in[i], place, transposed);
     if (!operand) return std::nullopt;
-    operands.push_back(std::move(*operand));
+    operands.push_back(*operand);
   }
-  std::optional<View> result = View::of(scene, step.out, place);
+  const std::optional<View> result = View::of(scene, step.out, place);
   if (!result) return std::nullopt;
-  return Spelling(scene, step, place, std::move(operands), std::move(*result));
+  return Spelling(scene, step, place, std::move(operands), *result);
 }
 
 EntryAt Spelling::telling_entry() const {

@@ -2,6 +2,7 @@
 #include "show/wrap.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "show/utf8.hpp"
 #include "show/width.hpp"
@@ -23,8 +24,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
 }
 
 bool is_operator(std::string_view word) {
-  return word == "+" || word == "-" || word == "−" || word == "/" || word == "·" || word == "×" || word == "*" ||
-         word == "x";
+  constexpr std::array<std::string_view, 10> operators = {"+", "-", "−", "/", "·", "×", "→", "*", "x", "->"};
+  return std::find(operators.begin(), operators.end(), word) != operators.end();
 }
 
 // A word may be broken before and after each wide character.
