@@ -96,7 +96,7 @@ EntryAt Spelling::most_telling_mask() const {
   for (Index r = 0; r < result_.shown_rows().count(); ++r)
     for (Index c = 0; c < result_.shown_columns().count(); ++c) {
       const EntryAt at{result_.shown_rows().place(r), result_.shown_columns().place(c)};
-      if (std::isinf(result_.at(at.row, at.column))) return at;
+      if (result_.at(at.row, at.column) == minus_infinity) return at;
       if (!changed && result_.at(at.row, at.column) != operands_[0].at(at.row, at.column)) changed = at;
     }
   return changed.value_or(EntryAt{});
@@ -109,7 +109,7 @@ EntryAt Spelling::most_telling_weight() const {
     const Index row = scores.shown_rows().place(r);
     Index seen = 0;
     for (Index j = 0; j < scores.columns() && seen < 2; ++j)
-      if (!std::isinf(scores.at(row, j))) ++seen;
+      if (scores.at(row, j) != minus_infinity) ++seen;
     if (seen == 2) return {row, largest_column(row)};
   }
   return {};

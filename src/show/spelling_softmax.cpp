@@ -1,9 +1,6 @@
 // Spells softmax out: one exponential over the sum of its row's.
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "show/mask_reason.hpp"
 #include "show/spelling.hpp"
 #include "show/sum_text.hpp"
 
@@ -15,9 +12,11 @@ constexpr Index most_exponentials = 8;
 // Between these, the exponentials can be checked with the decimals of a page; beyond, the maximum is subtracted in sight.
 constexpr double smallest_maximum = -2, largest_maximum = 8;
 
+// NaN where the row holds one: it has no maximum.
 double maximum_of_row(const View& scores, Index row) {
-  double maximum = -std::numeric_limits<double>::infinity();
-  for (Index j = 0; j < scores.columns(); ++j) maximum = std::max(maximum, scores.at(row, j));
+  double maximum = minus_infinity;
+  for (Index j = 0; j < scores.columns() && !std::isnan(maximum); ++j)
+    if (!(scores.at(row, j) <= maximum)) maximum = scores.at(row, j);
   return maximum;
 }
 
@@ -27,7 +26,7 @@ Spelling::RightSide Spelling::softmax(EntryAt at) const {
   const View& scores = operands_[0];
   const Index terms = scores.columns();
   const double maximum = maximum_of_row(scores, at.row);
-  if (std::isinf(maximum))
+  if (maximum == minus_infinity)
     return {{}, say_words(scene_.options.language, phrase::no_key_here, {query_name(scene_, place_.item, at.row)})};
 
   const bool shifted = maximum < smallest_maximum || maximum > largest_maximum;

@@ -67,6 +67,18 @@ TEST_CASE("a row without a key has weight 0 for a reason") {
   CHECK(contains(page, " ! query 1 (he) may attend to no key: weights 0, head output 0"));
 }
 
+TEST_CASE("NaN and overflowed scores are not taken for rows without a key") {
+  Computation computation;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  keep(computation.plan, computation.trace, StepId::masked,
+       tensor({1, 2, 2, 2}, {nan, hidden, nan, nan, -hidden, 1, 0, 0}));
+  keep(computation.plan, computation.trace, StepId::weights, filled({1, 2, 2, 2}, nan));
+  const std::string page = computation.page();
+  CHECK(contains(page, "A⁽¹⁾[2,1] = e^NaN / (e^NaN + e^NaN) = NaN / NaN = NaN"));
+  CHECK(contains(page, "A⁽²⁾[1,1] = e^NaN / (e^NaN + e^−∞) = NaN / NaN = NaN the row's maximum, ∞, is subtracted first"));
+  CHECK_FALSE(contains(page, "may attend to no key"));
+}
+
 // The reason that stands beside the first hidden or changed entry of the masked scores of head 1.
 std::string reason_of(const Mask& mask, Tensor masked) {
   Computation computation;
