@@ -41,6 +41,16 @@ TEST_CASE("side by side where it fits: labels once, aligned by width, operators 
         "   c    ⎣ 1  1 ⎦                  ⎣ 0.5   0.5 ⎦\n");
 }
 
+TEST_CASE("a name wider than its matrix makes room for itself, on whatever line it falls") {
+  const Matrix tall = matrix("A", {{"1"}, {"2"}, {"3"}});
+  const Equation sum{{tall, "+", matrix("b_long_name", {{"5"}}), "=", matrix("C", {{"6"}, {"7"}, {"8"}})}};
+  CHECK(written(sum) ==
+        "     A                         C\n"
+        "   ⎡ 1 ⎤     b_long_name     ⎡ 6 ⎤\n"
+        "   ⎢ 2 ⎥  +  [ 5 ]        =  ⎢ 7 ⎥\n"
+        "   ⎣ 3 ⎦                     ⎣ 8 ⎦\n");
+}
+
 TEST_CASE("one below the other where it does not fit") {
   CHECK(written(product(), {32, false, false}) ==
         "              X\n"
