@@ -5,14 +5,15 @@ build_packages=(g++ cmake make libcli11-dev libfmt-dev nlohmann-json3-dev libeig
 test_packages=(catch2 python3 python3-numpy python3-jsonschema)
 check_packages=(clang libclang-rt-dev clang-format clang-tidy shellcheck)
 
-# quietly WHAT COMMAND…: one line that says what happens; the command's own output only if it fails, and then the end.
+# quietly WHAT COMMAND…: one line that says what happens; the command's own output, less make's progress, only if it
+# fails, and then the end.
 quietly() {
   local what=$1 log
   shift
   log=$(mktemp)
   echo "$what ..." >&2
   if ! "$@" > "$log" 2>&1 < /dev/null; then
-    cat "$log" >&2
+    grep -v '^\[ *[0-9]*%\] ' "$log" >&2 || true
     rm -f "$log"
     echo "failed: $what" >&2
     exit 1

@@ -28,7 +28,8 @@ PACKAGES = {
     "fmt/": None,
 }
 
-POSIX = {"fcntl.h", "poll.h", "signal.h", "termios.h", "unistd.h", "sys/ioctl.h", "sys/mman.h", "sys/stat.h", "sys/types.h"}
+POSIX = {"fcntl.h", "poll.h", "signal.h", "termios.h", "unistd.h", "sys/ioctl.h", "sys/mman.h",
+         "sys/resource.h", "sys/stat.h", "sys/types.h"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 

@@ -44,6 +44,9 @@ const Command& find_command(const std::string& name) {
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   const std::vector<std::string_view> names(known.begin(), known.end());
+  if (!leftovers.front().starts_with('-'))
+    throw Error(
+        fmt::format("unexpected argument '{}'; `{} --help` says what is expected", leftovers.front(), app.get_name()));
   const std::string name = leftovers.front().substr(0, leftovers.front().find('='));
   throw Error(
       fmt::format("unknown option '{}'.{} `{} --help` lists the options", name, did_you_mean(name, names), app.get_name()));
@@ -60,6 +63,9 @@ Exit run_command(const std::vector<std::string>& arguments, World& world) {
   } catch (const CLI::CallForHelp&) {
     world.out.write(app.help());
     return Exit::fine;
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string option = std::string(error.what()).substr(0, std::string(error.what()).find(':'));
+    throw Error(fmt::format("{}: it takes one value, and stands once; `{} --help` shows how", option, app.get_name()));
   } catch (const CLI::ParseError& error) {
     throw Error(fmt::format("{}; `{} --help` lists the options", error.what(), app.get_name()));
   }

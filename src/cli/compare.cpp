@@ -8,6 +8,7 @@
 #include "cli/page_options.hpp"
 #include "cli/values.hpp"
 #include "core/suggest.hpp"
+#include "show/phrases.hpp"
 #include "study/compare_page.hpp"
 
 namespace mha {

@@ -47,6 +47,9 @@ Problem read_problem(const std::string& name, World& world) {
     if (exists(name)) tell(world, fmt::format("'{0}' is the built-in example here; write ./{0} for the file", name));
     return read_problem_text(example->text, name);
   }
+  if (std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }) && !exists(name))
+    throw Error(fmt::format(
+        "there is no file called '{}'; if it belongs to a list, a list is one argument: write --heads 1,2", name));
   const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
   if (!looks_like_path && !exists(name))
     throw Error(fmt::format("there is no file and no example called '{}'.{} `mha examples` lists the examples", name,

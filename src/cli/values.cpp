@@ -27,7 +27,7 @@ std::vector<std::string_view> split_at_commas(std::string_view option, std::stri
     const std::size_t end = std::min(text.find(',', start), text.size());
     items.push_back(text.substr(start, end - start));
     if (items.back().empty())
-      throw Error(fmt::format("{} '{}': an entry is empty; write a list such as 1,3-5 without blanks", option, text));
+      throw Error(fmt::format("{} '{}': an entry is empty; entries are separated by one comma", option, text));
     start = end + 1;
   }
   return items;
@@ -37,6 +37,7 @@ std::vector<std::string_view> split_at_commas(std::string_view option, std::stri
 std::pair<std::string_view, std::string_view> ends_of_range(std::string_view item) {
   const std::size_t dash = item.find('-');
   if (dash == std::string_view::npos || dash == 0) return {item, item};
+  if (dash + 1 == item.size()) return {item, item};
   return {item.substr(0, dash), item.substr(dash + 1)};
 }
 

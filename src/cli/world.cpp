@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "io/quote.hpp"
+
 namespace mha {
 
 Language language_of(const World& world) {
@@ -18,7 +20,8 @@ bool wants_color(const World& world) {
 }
 
 void tell(World& world, std::string_view sentence) {
-  world.err.write(fmt::format("mha: {}\n", sentence));
+  // A file name may hold anything; a message stays one harmless line.
+  world.err.write(fmt::format("mha: {}\n", escape(sentence, std::string::npos)));
   world.err.flush();
 }
 

@@ -1,4 +1,6 @@
 // The CPU backend: products by Eigen, every other step the plain loop of its formula.
+#include <fmt/format.h>
+
 #include <Eigen/Core>
 #include <cassert>
 #include <cmath>
@@ -8,6 +10,7 @@
 
 #include "compute/backend.hpp"
 #include "compute/cpu_softmax.hpp"
+#include "core/error.hpp"
 
 namespace mha {
 namespace {
@@ -25,7 +28,7 @@ class CpuBackend : public Backend {
       slot.owner = std::move(value);
     } else {
       auto numbers = std::make_shared<std::vector<T>>(static_cast<std::size_t>(value->size()));
-      for (Index i = 0; i < value->size(); ++i) (*numbers)[static_cast<std::size_t>(i)] = static_cast<T>(value->data()[i]);
+      for (Index i = 0; i < value->size(); ++i) (*numbers)[static_cast<std::size_t>(i)] = narrowed(value->data()[i], id);
       slot.data = numbers->data();
       slot.owner = std::move(numbers);
     }
@@ -67,6 +70,15 @@ class CpuBackend : public Backend {
   };
   using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   using View = Eigen::Map<const Matrix>;
+
+  // A finite number never becomes an infinite one unseen.
+  T narrowed(double number, ValueId id) const {
+    const T result = static_cast<T>(number);
+    if (std::isfinite(number) && !std::isfinite(result))
+      throw Error(fmt::format("{} holds {}, which {} cannot hold; compute with --dtype f64", plan_.value(id).symbol, number,
+                              dtype_name(Dtype::f32)));
+    return result;
+  }
 
   Slot& slot_of(ValueId id) { return slots_[static_cast<std::size_t>(id)]; }
   const Shape& shape_of(ValueId id) const { return plan_.value(id).shape; }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -19,17 +20,29 @@ struct Decimal {
   int exponent = 0;
 };
 
+Decimal parsed(std::string_view scientific) {
+  const std::size_t e = scientific.find('e');
+  Decimal decimal;
+  for (const char c : scientific.substr(0, e))
+    if (c != '.') decimal.digits += c;
+  const char* exponent = scientific.data() + e + (scientific[e + 1] == '+' ? 2 : 1);
+  std::from_chars(exponent, scientific.data() + scientific.size(), decimal.exponent);
+  return decimal;
+}
+
 // The magnitude with 12 significant digits.
 Decimal written(double magnitude) {
   std::array<char, 32> text{};
   const auto end =
       std::to_chars(text.data(), text.data() + text.size(), magnitude, std::chars_format::scientific, significant - 1).ptr;
-  const std::string_view whole(text.data(), static_cast<std::size_t>(end - text.data()));
-  const std::size_t e = whole.find('e');
-  Decimal decimal{std::string(whole.substr(0, 1)) + std::string(whole.substr(2, e - 2)), 0};
-  const char* exponent = text.data() + e + (whole[e + 1] == '+' ? 2 : 1);
-  std::from_chars(exponent, end, decimal.exponent);
-  return decimal;
+  return parsed({text.data(), static_cast<std::size_t>(end - text.data())});
+}
+
+// The magnitude with as few digits as read back to it.
+Decimal shortest(double magnitude) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), magnitude, std::chars_format::scientific).ptr;
+  return parsed({text.data(), static_cast<std::size_t>(end - text.data())});
 }
 
 // One unit more in the last digit.
@@ -44,24 +57,43 @@ void increment(Decimal& decimal) {
   }
 }
 
+// Keeps this many decimal places, half away from zero. Without digits: nothing is left.
+void round_to(Decimal& decimal, int decimals) {
+  const int kept = decimal.exponent + 1 + decimals;  // how many of the digits stay
+  if (kept >= static_cast<int>(decimal.digits.size())) return;
+  const bool up = kept >= 0 && decimal.digits[static_cast<std::size_t>(kept)] >= '5';
+  decimal.digits.resize(static_cast<std::size_t>(std::max(kept, 0)));
+  if (kept == 0) decimal = {std::string(1, '0'), decimal.exponent + 1};  // room for a carry: 0.0006 to three places
+  if (up) increment(decimal);
+}
+
 }  // namespace
 
 double round_by_hand(double value, int decimals) {
   if (!std::isfinite(value)) return value;
   Decimal decimal = written(std::abs(value));
-  const int kept = decimal.exponent + 1 + decimals;  // how many of the digits stay
-  if (kept < 0) return 0;
-  if (kept < significant) {
-    const bool up = decimal.digits[static_cast<std::size_t>(kept)] >= '5';
-    decimal.digits.resize(static_cast<std::size_t>(kept));
-    if (kept == 0) decimal = {std::string(1, '0'), decimal.exponent + 1};  // room for a carry: 0.0006 to three places
-    if (up) increment(decimal);
-  }
+  round_to(decimal, decimals);
+  if (decimal.digits.empty()) return 0;
   const std::string_view digits = decimal.digits;
   const std::string text = fmt::format("{}.{}e{}", digits.substr(0, 1), digits.substr(1), decimal.exponent);
   double magnitude = 0;
   std::from_chars(text.data(), text.data() + text.size(), magnitude);
   return value < 0 && magnitude != 0 ? -magnitude : magnitude;
+}
+
+std::string fixed_text(double value, int decimals) {
+  Decimal decimal = shortest(std::abs(value));
+  round_to(decimal, decimals);
+  const bool zero = decimal.digits.find_first_not_of('0') == std::string::npos;
+  if (zero) decimal = {std::string(1, '0'), 0};
+  std::string digits = decimal.exponent < 0 ? std::string(static_cast<std::size_t>(-decimal.exponent), '0') : std::string();
+  digits += decimal.digits;
+  const std::size_t whole = static_cast<std::size_t>(std::max(decimal.exponent, 0)) + 1;
+  digits.resize(std::max(digits.size(), whole + static_cast<std::size_t>(decimals)), '0');
+  std::string text = value < 0 && !zero ? "-" : "";
+  text.append(digits, 0, whole);
+  if (decimals > 0) text.append(1, '.').append(digits, whole, static_cast<std::size_t>(decimals));
+  return text;
 }
 
 }  // namespace mha

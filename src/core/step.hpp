@@ -114,7 +114,7 @@ inline constexpr std::array step_names = {
              "Concat",
              false,
              {"Concatenation", "拼接"},
-             {"the heads side by side, head 1 first", "各头的输出并排，头 1 在前"}},
+             {"the heads side by side, in their order", "各头的输出按顺序并排"}},
     StepName{StepId::output,
              "output",
              "Y",

@@ -34,7 +34,10 @@ mode_t new_file_permissions() {
 // The temporary file could not be made in, or renamed within, this folder.
 [[noreturn]] void refuse_folder(const std::string& path, const std::string& folder, int error) {
   switch (error) {
-    case ENOENT: refuse(path, "there is no folder " + folder + "; create it (mkdir -p " + folder + ") or name another");
+    case ENOENT:
+      if (!status_of(folder))
+        refuse(path, "there is no folder " + folder + "; create it (mkdir -p " + folder + ") or name another");
+      [[fallthrough]];  // a folder that makes no files, such as /proc
     case ENOTDIR: refuse(path, folder + " is not a folder; name another");
     case EACCES:
     case EPERM:

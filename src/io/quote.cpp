@@ -1,4 +1,4 @@
-// Pieces of the input inside messages: what could steer a terminal is written as an escape.
+// Pieces of the input inside messages: what could steer a terminal or cannot be seen is written as an escape.
 #include "io/quote.hpp"
 
 #include <fmt/format.h>
@@ -7,8 +7,6 @@
 
 namespace mha {
 namespace {
-
-constexpr std::size_t most_characters = 40;
 
 struct Character {
   char32_t code = 0;
@@ -31,24 +29,26 @@ Character first_character(std::string_view text) {
   return overlong || surrogate || code > 0x10FFFF ? Character{} : Character{code, bytes};
 }
 
-bool steers_terminal(char32_t code) {
+// Steers the terminal, or cannot be seen at all.
+bool needs_escape(char32_t code) {
   const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
   const bool bidirectional = code == 0x61C || (code >= 0x200E && code <= 0x200F) || (code >= 0x202A && code <= 0x202E) ||
                              (code >= 0x2066 && code <= 0x2069);
   const bool line_or_mark = code == 0x2028 || code == 0x2029 || code == 0xFEFF;
-  return control || bidirectional || line_or_mark;
+  const bool invisible = code == 0xA0 || code == 0xAD || (code >= 0x200B && code <= 0x200D) || code == 0x2060;
+  return control || bidirectional || line_or_mark || invisible;
 }
 
 }  // namespace
 
-std::string escape(std::string_view text) {
+std::string escape(std::string_view text, std::size_t most) {
   std::string result;
   for (std::size_t count = 0; !text.empty(); ++count) {
-    if (count == most_characters) return result + "…";
+    if (count == most) return result + "…";
     const Character character = first_character(text);
     if (character.bytes == 0) {
       result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
-    } else if (steers_terminal(character.code)) {
+    } else if (needs_escape(character.code)) {
       result += fmt::format("\\u{:04x}", static_cast<unsigned>(character.code));
     } else {
       result += text.substr(0, character.bytes);
@@ -60,6 +60,15 @@ std::string escape(std::string_view text) {
 
 std::string quote(std::string_view text) {
   return '"' + escape(text) + '"';
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t bytes = first_character(text).bytes;
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
 }
 
 }  // namespace mha

@@ -1,9 +1,10 @@
 // Weights of each head: the lists `heads` and `kv_heads`.
+#include "io/projections.hpp"
+
 #include <fmt/format.h>
 
 #include "io/json_values.hpp"
 #include "io/linear_reader.hpp"
-#include "io/projections.hpp"
 
 namespace mha {
 namespace {

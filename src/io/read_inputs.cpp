@@ -1,8 +1,9 @@
 // X and X_kv, with or without a batch.
+#include "io/problem_parts.hpp"
+
 #include <fmt/format.h>
 
 #include "io/json_values.hpp"
-#include "io/problem_parts.hpp"
 
 namespace mha {
 namespace {

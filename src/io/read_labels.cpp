@@ -1,10 +1,9 @@
 // Title and description in one language or two, and the labels of the tokens.
+#include "io/problem_parts.hpp"
+
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "io/json_values.hpp"
-#include "io/problem_parts.hpp"
 
 namespace mha {
 namespace {

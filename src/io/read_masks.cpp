@@ -1,12 +1,12 @@
 // Masks of every kind, one or a list of them.
+#include "io/problem_parts.hpp"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "core/suggest.hpp"
 #include "io/json_values.hpp"
-#include "io/problem_parts.hpp"
 #include "io/quote.hpp"
 
 namespace mha {

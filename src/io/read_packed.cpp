@@ -1,9 +1,10 @@
 // Weights of all heads side by side in one matrix, or all of them in W_QKV.
+#include "io/projections.hpp"
+
 #include <fmt/format.h>
 
 #include "io/json_values.hpp"
 #include "io/linear_reader.hpp"
-#include "io/projections.hpp"
 
 namespace mha {
 namespace {

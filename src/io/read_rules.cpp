@@ -1,9 +1,10 @@
 // The rules with a few numbers each: scale, softcap and rotary positions.
+#include "io/problem_parts.hpp"
+
 #include <fmt/format.h>
 
 #include "core/suggest.hpp"
 #include "io/json_values.hpp"
-#include "io/problem_parts.hpp"
 #include "io/quote.hpp"
 
 namespace mha {

@@ -1,10 +1,11 @@
 // The layout and form of the weights, and the output projection.
+#include "io/problem_parts.hpp"
+
 #include <fmt/format.h>
 
 #include "core/suggest.hpp"
 #include "io/json_values.hpp"
 #include "io/linear_reader.hpp"
-#include "io/problem_parts.hpp"
 #include "io/projections.hpp"
 #include "io/quote.hpp"
 

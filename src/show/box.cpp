@@ -19,10 +19,11 @@ Box beside(const std::vector<Box>& boxes) {
     below = std::max(below, static_cast<int>(box.lines.size()) - box.axis);
     result.width += box.width;
   }
-  result.lines.resize(static_cast<std::size_t>(result.axis + below));
+  const int height = result.axis + below;
+  result.lines.resize(static_cast<std::size_t>(height));
   for (const Box& box : boxes) {
     const std::string blank = spaces(box.width);
-    for (int line = 0; line < result.axis + below; ++line) {
+    for (int line = 0; line < height; ++line) {
       const int own = line - result.axis + box.axis;
       const bool inside = own >= 0 && own < static_cast<int>(box.lines.size());
       result.lines[static_cast<std::size_t>(line)] += inside ? box.lines[static_cast<std::size_t>(own)] : blank;

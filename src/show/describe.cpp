@@ -64,7 +64,7 @@ class Page {
   }
 
   // A section for the chosen steps of this phase, if there are any.
-  void add_phase(Phase phase, Place place, std::vector<Words> heading) {
+  void add_phase(Phase phase, Place place, const std::vector<Words>& heading) {
     bool headed = false;
     int number = 0;
     for (const Step& step : scene_.plan.steps) {

@@ -1,7 +1,9 @@
 // Tells of queries that may attend to no key, in so few sentences that a thousand of them stay readable.
 #include "show/keyless.hpp"
 
+#include <algorithm>
 #include <map>
+#include <utility>
 
 #include "show/phrases.hpp"
 #include "show/width.hpp"
@@ -45,14 +47,6 @@ Words sentence(const Scene& scene, Index item, const Indices& queries, const std
   return say_words(scene.options.language, phrase::no_key, {names(scene, item, queries), where});
 }
 
-// The queries of each head of one item, without the heads that have none.
-std::map<Index, Indices> queries_by_head(const Scene& scene, Index item) {
-  std::map<Index, Indices> result;
-  for (const Row& row : scene.keyless)
-    if (row.item == item) result[row.head].push_back(row.query);
-  return result;
-}
-
 // One sentence for all heads that have the same queries.
 std::vector<Words> sentences(const Scene& scene, Index item, const std::map<Index, Indices>& by_head) {
   std::map<Indices, Indices> heads_of;
@@ -76,9 +70,12 @@ std::string plain(const Words& words) {
 }  // namespace
 
 Words keyless_warning(const Scene& scene, Place place) {
-  const std::map<Index, Indices> by_head = queries_by_head(scene, place.item);
-  const auto queries = by_head.find(place.head);
-  return queries == by_head.end() ? Words() : sentence(scene, place.item, queries->second, "");
+  const auto before = [&](const Row& row) { return std::pair(row.item, row.head) < std::pair(place.item, place.head); };
+  auto row = std::partition_point(scene.keyless.begin(), scene.keyless.end(), before);
+  Indices queries;
+  for (; row != scene.keyless.end() && row->item == place.item && row->head == place.head; ++row)
+    queries.push_back(row->query);
+  return queries.empty() ? Words() : sentence(scene, place.item, queries, "");
 }
 
 std::vector<std::string> warnings(const Problem& problem, const Plan& plan, const PageOptions& options) {

@@ -147,7 +147,12 @@ int MatrixDrawing::body_width(const MatrixStyle& style, Columns columns) const {
 int MatrixDrawing::width(const MatrixStyle& style, Columns columns) const {
   const int labels = style.row_label_width > 0 ? style.row_label_width + 1 : 0;
   const int sums = matrix_.row_sums.empty() || columns.last < all().last ? 0 : 2 + row_sum_width();
-  return labels + body_width(style, columns) + sums;
+  return labels + frame_width(style, columns) + sums;
+}
+
+int MatrixDrawing::frame_width(const MatrixStyle& style, Columns columns) const {
+  const int name = style.symbol ? display_width(pen_.own(matrix_.symbol)) : 0;
+  return std::max(body_width(style, columns), name);
 }
 
 Columns MatrixDrawing::fitting(const MatrixStyle& style, Index first, int width) const {
@@ -162,7 +167,7 @@ Columns MatrixDrawing::fitting(const MatrixStyle& style, Index first, int width)
 std::string MatrixDrawing::framed(const MatrixStyle& style, Columns columns, const std::string& label,
                                   const std::string& body, const std::string& sum) const {
   std::string line = style.row_label_width > 0 ? pad_right(label, style.row_label_width) + " " : "";
-  line += body;
+  line += body + spaces(frame_width(style, columns) - body_width(style, columns));
   if (!matrix_.row_sums.empty() && columns.last == all().last) line += "  " + pad_left(sum, row_sum_width());
   return line;
 }
@@ -219,8 +224,10 @@ Box MatrixDrawing::draw(const MatrixStyle& style, Columns columns) const {
   box.width = width(style, columns);
   const bool labelled = style.column_labels && !matrix_.column_labels.empty();
   if (style.symbol && !matrix_.symbol.empty()) {
-    const std::string name = centred(pen_.own(matrix_.symbol), body_width(style, columns));
-    box.lines.push_back(framed(style, columns, "", name, labelled ? "" : pen_.own("Σ")));
+    MatrixStyle whole = style;  // the name has the frame to itself
+    whole.symbol = false;
+    const std::string name = centred(pen_.own(matrix_.symbol), frame_width(style, columns));
+    box.lines.push_back(framed(whole, columns, "", name, labelled ? "" : pen_.own("Σ")));
   }
   if (!matrix_.groups.empty()) box.lines.push_back(group_line(style, columns));
   if (labelled) box.lines.push_back(label_line(style, columns));

@@ -58,6 +58,7 @@ class MatrixDrawing {
   int space_after(const MatrixStyle& style, Index column, Columns columns) const;
   int cell_width(const MatrixStyle& style, Index column, Columns columns) const;
   int body_width(const MatrixStyle& style, Columns columns) const;
+  int frame_width(const MatrixStyle& style, Columns columns) const;  // the body, or its name where that is wider
   int row_sum_width() const;
   std::string separator(const MatrixStyle& style, Index column, Columns columns) const;
 

@@ -6,23 +6,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/rounding.hpp"
+
 namespace mha {
 namespace {
 
 // From here on a double has no decimals to show, and its digits are more than anyone reads.
 constexpr double too_large_to_write_out = 1e15;
 
-std::string with_decimals(double value, int decimals) {
-  std::string text = fmt::format("{:.{}f}", value, decimals);
-  const bool is_negative_zero = text.front() == '-' && text.find_first_not_of("-0.") == std::string::npos;
-  return is_negative_zero ? text.substr(1) : text;
-}
-
 std::string spelled(double value, int decimals, int precision) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "−∞" : "∞";
   if (std::abs(value) >= too_large_to_write_out) return fmt::format("{:.{}e}", value, precision);
-  return with_decimals(value, decimals);
+  return fixed_text(value, decimals);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What every part of a description looks at, and where on the page it is.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,9 @@
 #include "show/describe.hpp"
 
 namespace mha {
+
+// What a masked score is where the query may not look.
+inline constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
 struct Scene {
   const Problem& problem;

@@ -14,11 +14,11 @@ std::optional<Spelling> Spelling::of(const Scene& scene, const Step& step, Place
   for (const ValueId id : step.in) {
     std::optional<View> operand = View::of(scene, id, place);
     if (!operand) return std::nullopt;
-    operands.push_back(std::move(*operand));
+    operands.push_back(*operand);
   }
-  std::optional<View> result = View::of(scene, step.out, place);
+  const std::optional<View> result = View::of(scene, step.out, place);
   if (!result) return std::nullopt;
-  return Spelling(scene, step, place, std::move(operands), std::move(*result));
+  return Spelling(scene, step, place, std::move(operands), *result);
 }
 
 EntryAt Spelling::telling_entry() const {
@@ -140,7 +140,7 @@ EntryAt Spelling::most_telling_mask() const {
   for (Index r = 0; r < result_.shown_rows().count(); ++r)
     for (Index c = 0; c < result_.shown_columns().count(); ++c) {
       const EntryAt at{result_.shown_rows().place(r), result_.shown_columns().place(c)};
-      if (std::isinf(result_.at(at.row, at.column))) return at;
+      if (result_.at(at.row, at.column) == minus_infinity) return at;
       if (!changed && result_.at(at.row, at.column) != operands_[0].at(at.row, at.column)) changed = at;
     }
   return changed.value_or(EntryAt{});
@@ -153,7 +153,7 @@ EntryAt Spelling::most_telling_weight() const {
     const Index row = scores.shown_rows().place(r);
     Index seen = 0;
     for (Index j = 0; j < scores.columns() && seen < 2; ++j)
-      if (!std::isinf(scores.at(row, j))) ++seen;
+      if (scores.at(row, j) != minus_infinity) ++seen;
     if (seen == 2) return {row, largest_column(row)};
   }
   return {};

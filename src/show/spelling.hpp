@@ -63,7 +63,7 @@ class Spelling {
   }
 
   Spelling(const Scene& scene, const Step& step, Place place, std::vector<View> operands, View result)
-      : scene_(scene), step_(step), place_(place), operands_(std::move(operands)), result_(std::move(result)) {}
+      : scene_(scene), step_(step), place_(place), operands_(std::move(operands)), result_(result) {}
 
   RightSide right_side(EntryAt at, As as, bool in_full) const;
   RightSide product(EntryAt at, As as) const;

@@ -1,7 +1,5 @@
 // Spells softmax out: one exponential over the sum of those that are normalised with it.
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "show/mask_reason.hpp"
 #include "show/notation.hpp"
@@ -12,7 +10,6 @@ namespace mha {
 namespace {
 
 constexpr Index most_exponentials = 8;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Between these, the exponentials can be checked with the decimals of a page; beyond, the maximum is subtracted in sight.
 constexpr double smallest_maximum = -2, largest_maximum = 8;
@@ -40,14 +37,18 @@ ReadEntry Spelling::in_slice(EntryAt at, Index i) const {
   return same_place(0, at);
 }
 
+// NaN where the slice holds one: it has no maximum.
 double Spelling::largest_in_slice(EntryAt at) const {
-  double largest = -infinity;
-  for (Index i = 0; i < slice_size(); ++i) largest = std::max(largest, number(in_slice(at, i)));
+  double largest = minus_infinity;
+  for (Index i = 0; i < slice_size() && !std::isnan(largest); ++i) {
+    const double next = number(in_slice(at, i));
+    if (!(next <= largest)) largest = next;
+  }
   return largest;
 }
 
 bool Spelling::is_empty_slice(EntryAt at) const {
-  return largest_in_slice(at) == -infinity;
+  return largest_in_slice(at) == minus_infinity;
 }
 
 std::optional<double> Spelling::maximum(EntryAt at) const {

@@ -55,10 +55,8 @@ void add_input(const Scene& scene, ValueId id, const StepName& name, const Text&
   blocks.emplace_back(StepHeading{std::nullopt, std::string(name.title.in(language)), value.symbol,
                                   fmt::format("{}×{}", value.shape.rows, value.shape.cols)});
   add_caption(std::string(meaning.in(language)), blocks);
-  if (std::optional<Matrix> matrix = labelled_matrix(scene, id, place)) {
-    matrix->symbol.clear();
+  if (std::optional<Matrix> matrix = labelled_matrix(scene, id, place))
     add_equation(scene, Equation{{std::move(*matrix)}}, blocks);
-  }
 }
 
 }  // namespace

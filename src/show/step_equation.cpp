@@ -2,7 +2,6 @@
 #include "show/step_equation.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "show/notation.hpp"
 #include "show/view.hpp"
@@ -78,7 +77,7 @@ void add_weights(const View& view, Matrix& matrix) {
 void mark_hidden(const View& view, Matrix& matrix) {
   for (Index i = 0; i < view.shown_rows().count(); ++i)
     for (Index j = 0; j < view.shown_columns().count(); ++j)
-      if (std::isinf(view.at(view.shown_rows().place(i), view.shown_columns().place(j))))
+      if (view.at(view.shown_rows().place(i), view.shown_columns().place(j)) == minus_infinity)
         matrix.cells[static_cast<std::size_t>(i * view.shown_columns().count() + j)].mark = Cell::Mark::hidden;
 }
 

@@ -75,7 +75,8 @@ class TextWriter {
     const std::string rule = pen_.own(section.level == Section::Level::item ? "═" : "─");
     const int room = prose_width_ - heading_rule - 2;
     for (const std::string& text : fill(separated(section.parts, room), room)) {
-      std::string heading = rule + rule + " " + text + " ";
+      std::string heading = rule + rule;
+      heading.append(" ").append(text).append(" ");
       while (display_width(heading) < prose_width_) heading += rule;
       line(pen_.bold(heading));
     }

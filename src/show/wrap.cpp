@@ -2,6 +2,7 @@
 #include "show/wrap.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "show/utf8.hpp"
 #include "show/width.hpp"
@@ -23,8 +24,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
 }
 
 bool is_operator(std::string_view word) {
-  return word == "+" || word == "-" || word == "−" || word == "/" || word == "·" || word == "×" || word == "*" ||
-         word == "x";
+  constexpr std::array<std::string_view, 10> operators = {"+", "-", "−", "/", "·", "×", "→", "*", "x", "->"};
+  return std::find(operators.begin(), operators.end(), word) != operators.end();
 }
 
 // A word may be broken before and after each wide character.
@@ -47,12 +48,32 @@ void add_word(std::string_view word, std::vector<Piece>& pieces) {
   }
 }
 
+// The same pieces, those that are wider than a line cut into lines.
+std::vector<Piece> cut_to_width(const std::vector<Piece>& pieces, int width) {
+  std::vector<Piece> result;
+  for (const Piece& piece : pieces) {
+    result.push_back({piece.glue, ""});
+    std::string_view rest = piece.text;
+    for (int used = 0; !rest.empty();) {
+      const Character character = take_character(rest);
+      const int columns = display_width(character.bytes);
+      if (used > 0 && used + columns > width) {
+        result.push_back({});
+        used = 0;
+      }
+      result.back().text += character.bytes;
+      used += columns;
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<std::string> fill(const std::vector<Piece>& pieces, int width) {
   std::vector<std::string> lines(1);
   int used = 0;
-  for (const Piece& piece : pieces) {
+  for (const Piece& piece : cut_to_width(pieces, width)) {
     const int glue = display_width(piece.glue), text = display_width(piece.text);
     if (used > 0 && used + glue + text > width) {
       lines.emplace_back();

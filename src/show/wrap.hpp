@@ -7,13 +7,14 @@
 
 namespace mha {
 
-// A piece that is never broken, and what joins it to the piece before unless a line ends there.
+// A piece that is broken only where it is wider than a line, and what joins it to the piece before unless a line ends
+// there.
 struct Piece {
   std::string glue;
   std::string text;
 };
 
-// Lines of at most `width` columns, where a single piece is not wider alone; never none.
+// Lines of at most `width` columns; never none.
 std::vector<std::string> fill(const std::vector<Piece>& pieces, int width);
 
 // The pieces of a sentence: its words; in Chinese its characters, with the punctuation that must not start or end a line.

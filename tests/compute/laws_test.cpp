@@ -113,6 +113,23 @@ TEST_CASE("rows of weights sum to 1, hidden entries are exactly 0, a row without
   }
 }
 
+TEST_CASE("NaN in a row makes the whole row NaN, wherever it stands; it is no row without a key", "[laws]") {
+  Dice dice(6);
+  Problem p = random_problem(dice, {});
+  for (Index at = 0; at < 5; ++at) {
+    Tensor mask({1, 1, 5, 5});
+    mask.fill(0);
+    for (Index j = 0; j < 5; ++j) mask.at(0, 0, 1, j) = -infinity;
+    mask.at(0, 0, 1, at) = std::nan("");
+    p.masks = {matrix_mask(Mask::Kind::add, mask)};
+    const Run result(p);
+    for (Index j = 0; j < 5; ++j) {
+      CHECK(std::isnan(result[StepId::weights].at(0, 0, 1, j)));
+      CHECK_FALSE(std::isnan(result[StepId::weights].at(0, 0, 0, j)));
+    }
+  }
+}
+
 TEST_CASE("a causal prefix does not see later tokens", "[laws]") {
   for (std::uint32_t seed = 1; seed <= draws; ++seed) {
     Dice dice(seed);

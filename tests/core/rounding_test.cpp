@@ -44,4 +44,22 @@ TEST_CASE("more decimals than twelve digits hold: the twelve digits", "[rounding
   CHECK(round_by_hand(1.7976931348623157e308, 2) == 1.79769313486e308);
 }
 
+TEST_CASE("numbers on a page are rounded as a pencil rounds them", "[rounding]") {
+  CHECK(fixed_text(0.0625, 3) == "0.063");
+  CHECK(fixed_text(-0.3125, 3) == "-0.313");
+  CHECK(fixed_text(0.2005, 3) == "0.201");
+  CHECK(fixed_text(0.5, 0) == "1");
+  CHECK(fixed_text(12.5, 1) == "12.5");
+  CHECK(fixed_text(12.5, 3) == "12.500");
+  CHECK(fixed_text(999.9996, 3) == "1000.000");
+  CHECK(fixed_text(0.00004, 4) == "0.0000");
+  CHECK(fixed_text(0.00005, 4) == "0.0001");
+  CHECK(fixed_text(-0.0002, 2) == "0.00");
+  CHECK(fixed_text(-0.0, 2) == "0.00");
+  CHECK(fixed_text(0, 0) == "0");
+  CHECK(fixed_text(123456789, 2) == "123456789.00");
+  CHECK(fixed_text(1.0 / 3, 17) == "0.33333333333333330");
+  CHECK(fixed_text(1e-300, 3) == "0.000");
+}
+
 }  // namespace mha::test

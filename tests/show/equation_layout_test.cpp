@@ -35,19 +35,29 @@ Equation product() {
 
 TEST_CASE("side by side where it fits: labels once, aligned by width, operators in the middle") {
   CHECK(written(product()) ==
-        "            X             W                Y\n"
+        "           X            W               Y\n"
         "   a    ⎡ 1  0 ⎤     ⎡ 1  0 ⎤     ⎡ 0.5  -1.5 ⎤\n"
         "   书包 ⎢ 0  2 ⎥  ·  ⎣ 0  1 ⎦  =  ⎢ 0.0   2.0 ⎥\n"
         "   c    ⎣ 1  1 ⎦                  ⎣ 0.5   0.5 ⎦\n");
 }
 
+TEST_CASE("a name wider than its matrix makes room for itself, on whatever line it falls") {
+  const Matrix tall = matrix("A", {{"1"}, {"2"}, {"3"}});
+  const Equation sum{{tall, "+", matrix("b_long_name", {{"5"}}), "=", matrix("C", {{"6"}, {"7"}, {"8"}})}};
+  CHECK(written(sum) ==
+        "     A                         C\n"
+        "   ⎡ 1 ⎤     b_long_name     ⎡ 6 ⎤\n"
+        "   ⎢ 2 ⎥  +  [ 5 ]        =  ⎢ 7 ⎥\n"
+        "   ⎣ 3 ⎦                     ⎣ 8 ⎦\n");
+}
+
 TEST_CASE("one below the other where it does not fit") {
   CHECK(written(product(), {32, false, false}) ==
-        "               X\n"
+        "              X\n"
         "      a    ⎡ 1  0 ⎤\n"
         "      书包 ⎢ 0  2 ⎥\n"
         "      c    ⎣ 1  1 ⎦\n"
-        "               W\n"
+        "              W\n"
         "           ⎡ 1  0 ⎤\n"
         "   ·       ⎣ 0  1 ⎦\n"
         "                 Y\n"
@@ -78,8 +88,8 @@ TEST_CASE("groups of columns are set apart, and blocks break between them") {
   Matrix m = counting_matrix("Concat", 1, 8);
   m.groups = {{"head⁽¹⁾", 4}, {"head⁽²⁾", 4}};
   CHECK(written({{m}}) ==
-        "              Concat\n"
-        "       head⁽¹⁾      head⁽²⁾\n"
+        "             Concat\n"
+        "      head⁽¹⁾      head⁽²⁾\n"
         "   [ 0  1  2  3 │ 4  5  6  7 ]\n");
   const std::string narrow = written({{m}}, {20, false, false});
   CHECK(narrow.find("[ 0 1 2 3 ]\n") != std::string::npos);
@@ -95,7 +105,7 @@ TEST_CASE("what is left out is marked") {
   m.row_sums = {"1", "2"};
   CHECK(written({{m}}) ==
         "              A\n"
-        "          a  …  z    Σ\n"
+        "           a  …  z    Σ\n"
         "   first ⎡ 0  …  1 ⎤  1\n"
         "   ⋮     ⎢ ⋮  ⋱  ⋮ ⎥\n"
         "   last  ⎣ 2  …  3 ⎦  2\n");

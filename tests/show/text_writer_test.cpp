@@ -15,7 +15,7 @@ TEST_CASE("a step's heading has its shapes at the right edge, or below where the
   const StepHeading heading{1, "Queries", "Q = X · W_Q", "3×4 · 4×2 → 3×2"};
   CHECK(written({heading}, {50, false, false}) == "1  Queries   Q = X · W_Q           3×4 · 4×2 → 3×2\n");
   CHECK(written({heading}, {30, false, false}) == "1  Queries   Q = X · W_Q\n   3×4 · 4×2 → 3×2\n");
-  CHECK(written({heading}, {18, false, false}) == "1  Queries\n   Q = X · W_Q\n   3×4 · 4×2\n   → 3×2\n");
+  CHECK(written({heading}, {16, false, false}) == "1  Queries\n   Q = X · W_Q\n   3×4 · 4×2\n   → 3×2\n");
 }
 
 TEST_CASE("sections are ruled to the width of prose, however wide the page") {
