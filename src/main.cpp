@@ -11,7 +11,7 @@ namespace {
 
 int terminal_width() {
   winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20 ? size.ws_col : 80;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 ? size.ws_col : 80;
 }
 
 }  // namespace
@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
                    [](const char* name) {
                      const char* value = std::getenv(name);
                      return std::string(value == nullptr ? "" : value);
-                   }};
+                   },
+                   isatty(STDERR_FILENO) == 1};
   return mha::cli({argv + 1, argv + argc}, world);
 }

@@ -46,9 +46,9 @@ int number_or(const std::optional<std::string>& text, std::string_view option, i
 
 ExerciseSizes sizes_from(const ExerciseTexts& texts) {
   ExerciseSizes sizes;
-  sizes.tokens = number_or(texts.tokens, "--tokens", 3, 1, 12);
-  sizes.d_model = number_or(texts.d_model, "--d-model", 6, 1, 48);
-  sizes.heads = number_or(texts.heads, "--heads", 3, 1, 12);
+  sizes.tokens = number_or(texts.tokens, "--tokens", 3, 1, 8);
+  sizes.d_model = number_or(texts.d_model, "--d-model", 6, 1, 32);
+  sizes.heads = number_or(texts.heads, "--heads", 3, 1, 8);
   sizes.kv_heads = number_or(texts.kv_heads, "--kv-heads", static_cast<int>(sizes.heads), 1, static_cast<int>(sizes.heads));
   if (sizes.heads % sizes.kv_heads != 0)
     throw Error(fmt::format("--kv-heads {}: {} heads cannot share them evenly; choose a divisor of --heads", sizes.kv_heads,
@@ -56,7 +56,7 @@ ExerciseSizes sizes_from(const ExerciseTexts& texts) {
   if (!texts.d_k && sizes.d_model % sizes.heads != 0)
     throw Error(fmt::format("--heads {}: --d-model {} is not a multiple of it; choose another or give --d-k", sizes.heads,
                             sizes.d_model));
-  sizes.d_k = number_or(texts.d_k, "--d-k", static_cast<int>(sizes.d_model / sizes.heads), 1, 16);
+  sizes.d_k = number_or(texts.d_k, "--d-k", static_cast<int>(sizes.d_model / sizes.heads), 1, 8);
   sizes.causal = texts.mask && parse_choice("--mask", *texts.mask, {"none", "causal"}) == 1;
   sizes.bias = texts.bias;
   return sizes;

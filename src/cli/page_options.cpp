@@ -21,7 +21,7 @@ void declare_page_options(CLI::App& app, PageOptionTexts& texts) {
   declare_option(app, "--index-base", texts.index_base, "0|1", "count heads, rows and columns from 0 or 1 (1)");
   declare_option(app, "--width", texts.width, "N", "columns of the page (the terminal's, else 80)");
   declare_option(app, "--color", texts.color, "auto|always|never", "colour (auto: on a terminal)");
-  app.add_flag("--ascii", texts.ascii, "draw with ASCII only");
+  app.add_flag("--ascii", texts.ascii, "draw with ASCII only; titles and labels stay as they are");
 }
 
 Language language_from(const PageOptionTexts& texts, const World& world) {
@@ -39,7 +39,7 @@ PageOptions page_from(const PageOptionTexts& texts, const World& world, int deci
 
 TextStyle style_from(const PageOptionTexts& texts, const World& world) {
   TextStyle style;
-  style.width = texts.width ? parse_number("--width", *texts.width, 20, 10000) : world.terminal_width;
+  style.width = texts.width ? parse_number("--width", *texts.width, 40, 10000) : world.terminal_width;
   const std::size_t when = texts.color ? parse_choice("--color", *texts.color, {"auto", "always", "never"}) : 0;
   style.color = when == 0 ? wants_color(world) : when == 1;
   style.ascii = texts.ascii;
@@ -63,10 +63,10 @@ void choose_item(const ComputationOptionTexts& texts, PageOptions& page, Problem
   if (!texts.batch) return;
   if (!problem.batched) throw Error("--batch: this problem has no batch; its X is one matrix");
   const int base = static_cast<int>(page.index_base);
-  const std::vector<Index> items = parse_numbers("--batch", *texts.batch, problem.batch(), base, "item");
-  if (items.size() != 1) throw Error(fmt::format("--batch '{}': one item at a time", *texts.batch));
-  page.chosen_item = {items.front(), problem.batch()};
-  problem = select_item(problem, items.front());
+  const int last = base + static_cast<int>(problem.batch()) - 1;
+  const Index item = parse_number("--batch", *texts.batch, base, last) - base;
+  page.chosen_item = {item, problem.batch()};
+  problem = select_item(problem, item);
 }
 
 }  // namespace mha

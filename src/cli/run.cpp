@@ -61,9 +61,9 @@ Format format_of_file(const std::string& path) {
 
 std::string one_problem(const std::vector<std::string>& names) {
   if (names.size() > 1)
-    throw Error(
-        fmt::format("one problem at a time, but '{}' and '{}' were given; a list is one argument: write --heads 1,2",
-                    names[0], names[1]));
+    throw Error(fmt::format(
+        "one problem at a time, but '{}' and '{}' were given; a list is one argument: write --heads 1,2 or --steps Q,K",
+        names[0], names[1]));
   return names.empty() ? "worked" : names.front();
 }
 
@@ -92,6 +92,9 @@ bool tells_text(const Request& request) {
                      [](const auto& o) { return o.second == Format::text; });
 }
 
+constexpr Text no_such_step = {"this problem has none of the steps that --steps names, so none is shown",
+                               "这道题没有 --steps 所列的步骤，因此没有内容可显示"};
+
 class Run {
  public:
   Run(const RunOptionTexts& texts, Request request, World& world)
@@ -110,6 +113,7 @@ class Run {
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
     trace_ = run(plan_, {values_to_keep(plan_, request_.page.selection, tells_text(request_)), request_.arithmetic.dtype,
                          request_.arithmetic.rounding});
+    if (!texts_.quiet && !shows_any_step()) tell(world_, std::string(no_such_step.in(request_.page.language)));
     if (!texts_.quiet)
       for (const std::string& warning : warnings(problem_, plan_, request_.page)) tell(world_, warning);
     TextStyle plain = request_.style;
@@ -124,6 +128,11 @@ class Run {
     std::vector<std::string> result;
     for (const auto& output : request_.outputs) result.push_back(output.first);
     return result;
+  }
+
+  bool shows_any_step() const {
+    return std::any_of(plan_.values.begin(), plan_.values.end(),
+                       [this](const Value& value) { return value.step && request_.page.selection.has(*value.step); });
   }
 
   Document page() const { return describe(problem_, plan_, trace_, request_.page); }
@@ -186,7 +195,7 @@ Action setup_run(CLI::App& app) {
   declare_run_options(app, *texts);
   return [texts](World& world) {
     if (texts->pause && !(world.input_is_terminal && world.output_is_terminal))
-      throw Error("--pause waits for Enter after each step, which needs a terminal");
+      throw Error("--pause waits for Enter after each step, which needs a terminal; leave it out to print everything");
     Run(*texts, request_from(*texts, world), world).tell_everything();
     return Exit::fine;
   };

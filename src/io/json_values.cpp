@@ -22,6 +22,8 @@ bool is_integer(double value) {
   if (node.as<std::string>() != nullptr && node.path.ends_with(']'))
     fail(node, fmt::format("{} stands where a number belongs; numbers are written without quotes", describe(node)));
   refuse_file(node);
+  if (node.as<Object>() != nullptr && node.path.ends_with(']'))
+    fail(node, fmt::format("{} stands where numbers belong", describe(node)));
   fail(node, fmt::format("found {}, expected a matrix, which is a list of rows: [[1, 0], [0, 1]]", describe(node)));
 }
 
@@ -79,7 +81,7 @@ void expect_entries(const Node& node, const Grid& grid, std::string_view expecte
 void refuse_empty(const Node& node, const Grid& grid) {
   const auto empty = std::find(grid.axes.begin(), grid.axes.end(), 0);
   if (empty == grid.axes.end()) return;
-  if (empty == grid.axes.begin()) fail(node, "[] is empty; a matrix has at least one row: [[1, 0], [0, 1]]");
+  if (empty == grid.axes.begin()) fail(node, "[] is empty; at least one number or row belongs here");
   fail(node, "its rows are empty: []; each needs at least one number: [[1, 0], [0, 1]]");
 }
 

@@ -12,9 +12,9 @@ void make_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (!std::filesystem::is_directory(path))
-    throw Error("could not make the folder " + path + ": " + (error ? error.message() : "a file has this name") +
-                    "; name another",
-                Exit::no_output);
+    throw Error(
+        "could not make the folder " + path + ": " + (error ? error.message() : "a file has this name") + "; name another",
+        Exit::no_output);
 }
 
 }  // namespace mha

@@ -85,7 +85,8 @@ class RosterReader {
     if (name.empty()) fail("no name in the first column");
     const auto [earlier, is_new] = lines_.emplace(name, line_);
     if (!is_new)
-      fail(fmt::format("{} stands in line {} already; give each student a name of their own", quote(name), earlier->second));
+      fail(
+          fmt::format("{} stands in line {} already; give each student a name of their own", quote(name), earlier->second));
     students_.push_back({name, new_folder(name)});
   }
 

@@ -25,7 +25,7 @@ bool is_within_word(std::string_view text, std::size_t i) {
 
 // Signs that could mean something anywhere in a line.
 std::string escaped(std::string_view text) {
-  constexpr std::string_view special = "\\`*[]<>&|~$#_";
+  constexpr std::string_view special = "\\`*[<&|~$#_";
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool harmless = special.find(text[i]) == std::string_view::npos || (text[i] == '_' && is_within_word(text, i));
@@ -35,12 +35,12 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-// A list, rule or block of code must not begin where a paragraph does: "- …", "1. …", "    …".
+// A list, quotation, rule or block of code must not begin where a paragraph does: "- …", "1. …", "> …".
 std::string escaped_start(std::string text) {
   text.erase(0, text.find_first_not_of(' '));
   std::size_t digits = 0;
   while (digits < text.size() && is_digit(text[digits])) ++digits;
-  constexpr std::string_view bullets = "+-=", dots = ".)";
+  constexpr std::string_view bullets = "+-=>", dots = ".)";
   const std::string_view signs = digits > 0 ? dots : bullets;
   if (digits < text.size() && signs.find(text[digits]) != std::string_view::npos) text.insert(digits, "\\");
   return text;
@@ -98,7 +98,9 @@ class MarkdownWriter {
 
   void write(const Title& title) { heading(1, joined(title.parts)); }
   void write(const Facts& facts) { paragraph(joined(facts.parts)); }
-  void write(const Section& section) { heading(section.level == Section::Level::item ? 2 : head_level_, joined(section.parts)); }
+  void write(const Section& section) {
+    heading(section.level == Section::Level::item ? 2 : head_level_, joined(section.parts));
+  }
 
   // "### 1 Queries", and below it the formula and the shapes
   void write(const StepHeading& step) {

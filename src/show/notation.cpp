@@ -120,7 +120,10 @@ std::string right_side(const Scene& scene, const Step& step, Place place) {
   const std::string first = symbol(scene, step.in[0], place);
   switch (step.op) {
     case Op::product: return product_formula(scene, step, place);
-    case Op::split: return say(language, phrase::columns_of_packed, first, split_columns(scene, step, place.head));
+    case Op::split:
+      return say(language,
+                 scene.plan.value(step.out).shape.cols == 1 ? phrase::column_of_packed : phrase::columns_of_packed, first,
+                 split_columns(scene, step, place.head));
     case Op::rotate: return say(language, phrase::each_row, "rope(" + first + ")");
     case Op::multiply: return multiply_formula(scene, step, place);
     case Op::softcap: return softcap_formula(scene, step, place);

@@ -1,4 +1,6 @@
 // Spells rotary positions out: a pair of columns turned by an angle.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "show/spelling.hpp"
@@ -56,7 +58,8 @@ Spelling::RightSide Spelling::rotation(EntryAt at, As as, bool in_full) const {
   if (std::cos(angle) != number(read[2]) || std::sin(angle) != number(read[3])) return sides;
   const std::string theta = computed().fixed(angle);
   sides.lines.insert(sides.lines.begin(), {"=", turned("cos(" + theta + ")", "sin(" + theta + ")"), {}});
-  sides.remark = say_it(phrase::angle, place, given().text(rope.base), 2 * in.pair, rope.dims, theta);
+  const std::string power = in.pair == 0 ? "0" : fmt::format("-{}/{}", 2 * in.pair, rope.dims);
+  sides.remark = say_it(phrase::angle, place, given().text(rope.base), power, theta);
   return sides;
 }
 

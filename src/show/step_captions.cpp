@@ -54,8 +54,9 @@ void add_split(const Scene& scene, const Step& split, std::vector<Words>& captio
                             fmt::format("{}×{}×{}", shape.heads, shape.rows, shape.cols)));
   const Index group = scene.problem.heads / shape.heads;
   captions.emplace_back(listed(language, shape.heads, [&](Index own) {
-    return say(language, group == 1 ? phrase::split_to : phrase::split_to_kv, split_columns(scene, split, own * group),
-               scene.counted(own));
+    const std::string columns =
+        say(language, shape.cols == 1 ? phrase::column_goes : phrase::columns_go, split_columns(scene, split, own * group));
+    return say(language, group == 1 ? phrase::split_to : phrase::split_to_kv, columns, scene.counted(own));
   }));
 }
 

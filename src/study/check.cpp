@@ -77,15 +77,16 @@ class Taint {
 // The pass through one answer.
 class Examination {
  public:
-  Examination(const GivenMatrices& given, const Precision& precision, const RowPlan& right, const Reading& reading,
+  Examination(const GivenMatrices& given, const Precision& precision, const RowPlan& plan, const Reading& reading,
               const Reading& truth, const std::vector<Candidate>& candidates, Report& report)
       : given_(given),
         precision_(precision),
+        plan_(plan),
         reading_(reading),
         truth_(truth),
         candidates_(candidates),
         report_(report),
-        taint_(right) {}
+        taint_(plan) {}
 
   void examine() {
     for (const StepName& name : step_names)
@@ -103,7 +104,7 @@ class Examination {
     taint_.spread_to(step);
     std::vector<bool> unexplained(heads.size(), false);
     for (std::size_t head = 0; head < heads.size(); ++head)
-      unexplained[head] = is_wrong(heads[head]) && diagnosis_of(step, head) == nullptr;
+      unexplained[head] = is_wrong(heads[head]) && diagnosis_of(step, head) == nullptr && !avoids_slip(step, head);
     if (std::find(unexplained.begin(), unexplained.end(), true) != unexplained.end()) find_mistake(step, unexplained);
     for (std::size_t head = 0; head < heads.size(); ++head) give_verdict(step, head, unexplained[head]);
   }
@@ -117,6 +118,15 @@ class Examination {
     return nullptr;
   }
 
+  // Whether these numbers follow from what should have stood in place of a matrix that is wrong for no known reason: then
+  // that was written down wrongly, but not worked with.
+  bool avoids_slip(StepId step, std::size_t head) const {
+    return std::any_of(without_slips_.begin(), without_slips_.end(), [&](const Reading& reading) {
+      const Likeness* likeness = reading.given(step, head);
+      return likeness != nullptr && likeness->matches();
+    });
+  }
+
   void find_mistake(StepId step, const std::vector<bool>& wrong) {
     Finding finding;
     finding.step = step;
@@ -128,6 +138,7 @@ class Examination {
     std::vector<Diagnosis> found = diagnoses(candidates_, {given_, precision_, reading_, earlier, step, wrong});
     if (found.empty()) {
       finding.sign = sign_of(step, finding.heads.front(), given_, reading_);
+      without_slips_.push_back(*read_answer(plan_, given_.without(step, finding.heads), precision_));
     } else {
       tell_evidence(found.front(), finding);
       for (const Diagnosis& diagnosis : found)
@@ -174,11 +185,10 @@ class Examination {
     const Likeness& likeness = reading_.at(step)->heads[head];
     if (!likeness.given) return Verdict::not_given;
     if (unexplained) return Verdict::wrong;
-    if (is_wrong(likeness)) {
-      const bool same_mistake = diagnosis_of(step, head)->candidate->changed[static_cast<std::size_t>(step)];
-      return same_mistake ? Verdict::wrong : Verdict::following;
-    }
-    return taint_.has(step, head) && !is_true(step, head) ? Verdict::following : Verdict::right;
+    const Diagnosis* diagnosis = is_wrong(likeness) ? diagnosis_of(step, head) : nullptr;
+    if (diagnosis != nullptr && diagnosis->candidate->changed[static_cast<std::size_t>(step)]) return Verdict::wrong;
+    const bool depends = is_wrong(likeness) || taint_.has(step, head);
+    return depends && !is_true(step, head) ? Verdict::following : Verdict::right;
   }
 
   // Whether the given numbers are those of somebody who made no mistake at all.
@@ -189,12 +199,14 @@ class Examination {
 
   const GivenMatrices& given_;
   const Precision& precision_;
+  const RowPlan& plan_;
   const Reading& reading_;
   const Reading& truth_;
   const std::vector<Candidate>& candidates_;
   Report& report_;
   Taint taint_;
-  std::vector<Diagnosis> diagnoses_;  // of the mistakes found so far, the likeliest of the latest last
+  std::vector<Diagnosis> diagnoses_;    // of the mistakes found so far, the likeliest of the latest last
+  std::vector<Reading> without_slips_;  // what would follow without the matrices that are wrong for no known reason
 };
 
 }  // namespace
@@ -217,14 +229,14 @@ Report Checker::check(const Answer& answer) const {
   const Precision precision = precision_of(answer, tolerance_);
   const Read read = this->read(given, precision);
   if (read.remarks != nullptr) report.remarks = *read.remarks;
-  Examination(given, precision, right_, read.reading, truth_, candidates_, report).examine();
+  Examination(given, precision, *read.plan, read.reading, truth_, candidates_, report).examine();
   return report;
 }
 
 // Against the formulas; or, where that finds something wrong, against the fair form in which the work stays right longest,
 // provided that it comes back to the numbers of the formulas.
 Checker::Read Checker::read(const GivenMatrices& given, const Precision& precision) const {
-  Read best{*read_answer(right_, given, precision), nullptr};
+  Read best{*read_answer(right_, given, precision), &right_, nullptr};
   std::optional<StepId> wrong = first_wrong(best.reading);
   for (const FairPlan& fair : fair_) {
     if (!wrong) break;
@@ -232,7 +244,7 @@ Checker::Read Checker::read(const GivenMatrices& given, const Precision& precisi
     const std::optional<StepId> now = first_wrong(reading);
     const bool later = !now || (*now > *wrong && *now > fair.rejoins);
     if (!later || !confirms(reading, fair.rejoins)) continue;
-    best = {std::move(reading), &fair.remarks};
+    best = {std::move(reading), &fair.plan, &fair.remarks};
     wrong = now;
   }
   return best;

@@ -19,6 +19,7 @@ class Checker {
   // What the answer was read against: the formulas, or the fair form of them that the person used.
   struct Read {
     Reading reading;
+    const RowPlan* plan;
     const std::vector<Text>* remarks = nullptr;
   };
   struct FairPlan {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "show/notation.hpp"
 #include "show/number_text.hpp"
 #include "show/phrases.hpp"
 

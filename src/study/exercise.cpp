@@ -11,7 +11,7 @@
 namespace mha {
 namespace {
 
-constexpr int most_attempts = 5000;
+constexpr int most_attempts = 500;
 constexpr int real_draws = 5;  // signs matter: relu changes nothing where all numbers happen to be positive
 
 // What real numbers show clearly, small ones must show in the third decimal. No difference that is meant comes near either
@@ -64,10 +64,10 @@ Problem ExerciseMaker::draw(std::uint32_t seed) const {
         "数字很小，便于手算；这一规模能暴露的每一种常见错误，在这里都会得出不同的数。", true};
     return *std::move(problem);
   }
-  throw Error(
-      fmt::format("no numbers of these sizes were found in {} draws with scores small enough for a pencil and every mistake "
-                  "in the open; fewer --tokens, a larger --d-model or --difficulty hard leaves more room",
-                  most_attempts));
+  throw Error(fmt::format(
+      "no numbers of these sizes were found in {} draws with scores small enough for a pencil and every mistake "
+      "in the open; fewer --tokens, a larger --d-model or --difficulty hard leaves more room",
+      most_attempts));
 }
 
 BlindSpots ExerciseMaker::blind_spots() const {

@@ -33,7 +33,8 @@ class ExerciseMaker {
 // Sizes with the same rules that show and tell apart all that can be.
 ExerciseSizes well_chosen(const ExerciseSizes& sizes);
 
-// The seed of one student: FNV-1a, 64 bits, over the UTF-8 bytes of "SEED/NAME", its halves xor-ed, the highest bit cleared.
+// The seed of one student: FNV-1a, 64 bits, over the UTF-8 bytes of "SEED/NAME", its halves xor-ed, the highest bit
+// cleared.
 std::uint32_t student_seed(std::uint32_t seed, std::string_view name);
 
 }  // namespace mha

@@ -55,6 +55,12 @@ const GivenMatrix* GivenMatrices::find(StepId step, Index head) const {
   return found == of(step).end() ? nullptr : &found->second;
 }
 
+GivenMatrices GivenMatrices::without(StepId step, const std::vector<Index>& heads) const {
+  GivenMatrices result = *this;
+  for (const Index head : heads) result.of(step).erase(head);
+  return result;
+}
+
 Index GivenMatrices::heads(StepId step) const {
   return of(step).empty() ? 0 : of(step).rbegin()->first + 1;
 }

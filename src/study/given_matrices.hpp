@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <vector>
 
 #include "core/problem.hpp"
 #include "io/answer.hpp"
@@ -21,6 +22,8 @@ class GivenMatrices {
 
   // Null where it was not given. Steps of all heads have head 0 alone.
   const GivenMatrix* find(StepId step, Index head) const;
+  // The same without what was given for this step in these heads.
+  GivenMatrices without(StepId step, const std::vector<Index>& heads) const;
   // One more than the highest head that was given; 0 where none was.
   Index heads(StepId step) const;
 

@@ -17,6 +17,7 @@ std::vector<GradedStep> graded_steps(const Report& report, const ReportWords& wo
   std::vector<GradedStep> steps;
   for (const StepVerdict& verdict : report.steps) {
     if (verdict.verdict == Verdict::not_given) continue;
+    if (verdict.step == StepId::X && verdict.verdict == Verdict::right) continue;  // copied, not computed
     if (steps.empty() || steps.back().step != verdict.step) steps.push_back({verdict.step, true, {}});
     GradedStep& step = steps.back();
     if (verdict.verdict == Verdict::wrong) step.right = false;

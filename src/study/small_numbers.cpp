@@ -1,4 +1,4 @@
-// Draws X, then the keys and values, then for each query head a W_Q with which the scores stay small.
+// Draws X, then for each key/value head a W_K, and for its query heads a W_Q with which the scores stay small.
 #include "study/small_numbers.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace mha {
 namespace {
 
-constexpr int most_tries = 200;          // for the queries of one head
+constexpr int most_tries = 30;           // for the queries of one head, and for the keys of a group
 constexpr double wanted_variance = 0.9;  // of an entry of Q and K, so that scores are about 1
 
 Linear unfilled(Index heads, Index rows, Index cols, bool bias) {
@@ -40,12 +40,8 @@ class SmallNumbers {
   std::optional<Problem> draw() {
     double* X = problem_.X.data();
     std::generate_n(X, problem_.X.size(), [&] { return number(difficulty_.X); });
-    for (Index group = 0; group < problem_.kv_heads; ++group) {
-      fill(problem_.K, group);
-      fill(problem_.V, group);
-    }
-    for (Index head = 0; head < problem_.heads; ++head)
-      if (!draw_queries(head)) return std::nullopt;
+    for (Index group = 0; group < problem_.kv_heads; ++group)
+      if (!draw_group(group)) return std::nullopt;
     fill(problem_.O, 0);
     return std::move(problem_);
   }
@@ -67,17 +63,31 @@ class SmallNumbers {
   }
   double weight() { return dice_.whole(0, 999) < per_mille_ ? number(difficulty_.weights) : 0; }
 
-  // No column of zeros: it would be a number of each token that is always 0.
+  // Every column has two entries that are not 0, so that it mixes.
   void fill(Linear& linear, Index head) {
     const Shape& shape = linear.W.shape();
+    const Index wanted = std::min<Index>(2, shape.rows);
     for (Index column = 0; column < shape.cols; ++column)
-      for (bool any = false; !any;)
-        for (Index row = 0; row < shape.rows; ++row) {
-          const double entry = linear.W.at(0, head, row, column) = weight();
-          any = any || entry != 0;
-        }
+      for (Index count = 0; count < wanted;) {
+        count = 0;
+        for (Index row = 0; row < shape.rows; ++row)
+          if ((linear.W.at(0, head, row, column) = weight()) != 0) ++count;
+      }
     if (!linear.b) return;
     std::generate_n(linear.b->matrix(0, head), shape.cols, [&] { return number(difficulty_.weights); });
+  }
+
+  // A key/value head and the query heads that use it.
+  bool draw_group(Index group) {
+    fill(problem_.V, group);
+    for (int i = 0; i < most_tries; ++i) {
+      fill(problem_.K, group);
+      const Index size = problem_.heads / problem_.kv_heads;
+      Index head = group * size;
+      while (head < (group + 1) * size && draw_queries(head)) ++head;
+      if (head == (group + 1) * size) return true;
+    }
+    return false;
   }
 
   bool draw_queries(Index head) {

@@ -29,7 +29,7 @@ struct Difficulty {
   double largest_score;  // after the scale, and between two scores of a row: beyond it softmax saturates
 };
 inline constexpr std::array difficulties = {
-    Difficulty{"easy", {1, 2}, {1, 1}, 3},
+    Difficulty{"easy", {1, 1}, {1, 1}, 3},
     Difficulty{"normal", {1, 2}, {2, 2}, 3.5},
     Difficulty{"hard", {10, 15}, {10, 10}, 4},
 };

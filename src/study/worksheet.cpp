@@ -1,6 +1,8 @@
 // The page of a run before it is run: headings, formulas and given matrices, and blank matrices for the results.
 #include "study/worksheet.hpp"
 
+#include <set>
+
 #include "show/facts.hpp"
 #include "show/notation.hpp"
 #include "show/phrases.hpp"
@@ -14,14 +16,16 @@ namespace {
 constexpr Text title{"Multi-head attention by hand", "手算多头注意力"};
 constexpr Text name{"Name: {0}", "姓名：{0}"};
 constexpr Text task{
-    "Fill in every matrix, from top to bottom. Round each entry to {} and go on with the rounded numbers. Shapes stand at "
-    "the right of each heading.",
-    "从上到下填写每个矩阵。每个元素四舍五入到 {}，并用舍入后的数继续往下算。各步的形状写在标题右侧。"};
+    "Fill in every matrix, from top to bottom. Round each entry to {} and go on with the rounded numbers. Every "
+    "formula has its shapes beside it.",
+    "从上到下填写每个矩阵。每个元素四舍五入到 {}，并用舍入后的数继续往下算。每个公式旁注有形状。"};
 constexpr Text hand_in{
-    "To have it checked, put the numbers into answer.json in place of null, \"-inf\" for −∞, and run: mha check problem.json "
+    "To have it checked, put the numbers into answer.json in place of null, \"-inf\" for −∞, and run: mha check "
+    "problem.json "
     "answer.json. Each step is judged from your own numbers before it, so one slip does not spoil what follows.",
     "检查答案：把数填入 answer.json，替换其中的 null（−∞ 写作 \"-inf\"），然后运行 mha check problem.json "
     "answer.json。每一步都按你自己前面的数来评判，一处笔误不会连累后面的步骤。"};
+constexpr Text given{"What is given", "已知"};
 constexpr Text how_product{"entry [i,j]: row i of the left matrix times column j of the right one, term by term, added up",
                            "元素 [i,j]：左矩阵第 i 行与右矩阵第 j 列逐项相乘再相加"};
 constexpr Text how_sum{"entry by entry; anything plus −∞ is −∞", "逐个元素相加；任何数加 −∞ 都是 −∞"};
@@ -69,6 +73,7 @@ class Sheet {
 
   Document write() {
     add_header();
+    add_section(std::string(given.in(options_.language)));
     add_inputs(scene_, {}, document_.blocks);
     for (Index head = 0; head < problem_.heads; ++head) {
       add_section(say(options_.language, phrase::head_of, scene_.counted(head), problem_.heads));
@@ -84,10 +89,11 @@ class Sheet {
     std::vector<Block>& blocks = document_.blocks;
     blocks.emplace_back(Title{{text(title), Words().quote(problem_.title.in(options_.language))}});
     blocks.emplace_back(given_facts_of(scene_));
-    const Words student = options_.student.empty() ? Words("____________________") : Words().quote(options_.student);
+    const Words student = options_.student.empty() ? Words("…………………………") : Words().quote(options_.student);
     add_note(Note::Kind::paragraph, say_words(options_.language, name, {student}));
     add_note(Note::Kind::paragraph, text(phrase::convention));
-    add_note(Note::Kind::paragraph, Words(say(options_.language, task, decimals_text(options_.language, options_.decimals))));
+    add_note(Note::Kind::paragraph,
+             Words(say(options_.language, task, decimals_text(options_.language, options_.decimals))));
     add_note(Note::Kind::paragraph, text(hand_in));
   }
 
@@ -111,8 +117,14 @@ class Sheet {
       return add_note(Note::Kind::caption, Words(say(options_.language, phrase::same_as_in_head, scene_.counted(first))));
     for (Words& caption : captions_of(scene_, step, place))
       if (!caption.empty()) add_note(Note::Kind::caption, std::move(caption));
-    if (const Text* way = way_of(step.op); way != nullptr && place.head == 0) add_note(Note::Kind::caption, text(*way));
+    add_way(step.op);
     document_.blocks.emplace_back(equation(step, place));
+  }
+
+  // Where the page first needs it.
+  void add_way(Op op) {
+    const Text* way = way_of(op);
+    if (way != nullptr && told_.insert(op).second) add_note(Note::Kind::caption, text(*way));
   }
 
   // Given operands as matrices, computed ones by their symbols; without a given one the blank stands alone.
@@ -165,6 +177,7 @@ class Sheet {
   Trace nothing_computed_;
   Scene scene_;
   Document document_;
+  std::set<Op> told_;
 };
 
 }  // namespace
