@@ -158,7 +158,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         rows = [*start_up(mha, hello), *reading(mha, Path(name)), *exporting(mha, Path(name))]
     text = table(rows, options.build)
-    print(text)
+    print(text, end="")
     if options.write:
         write(text, options.write)
     return 0 if all(row.holds for row in rows) else 1

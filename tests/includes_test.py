@@ -28,8 +28,7 @@ PACKAGES = {
     "fmt/": None,
 }
 
-POSIX = {"fcntl.h", "poll.h", "signal.h", "termios.h", "unistd.h", "sys/ioctl.h", "sys/mman.h",
-         "sys/resource.h", "sys/stat.h", "sys/types.h"}
+SYSTEM = re.compile(r"sys/\w+\.h|(fcntl|poll|signal|spawn|termios|unistd)\.h")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -56,7 +55,7 @@ def check_own(path, header):
 
 def check_external(path, header):
     """An include in angle brackets: the standard library's, the system's or an external package's."""
-    if re.fullmatch(r"[a-z_0-9]+", header) or header in POSIX:
+    if re.fullmatch(r"[a-z_0-9]+", header) or SYSTEM.fullmatch(header):
         return
     for beginning, folder in PACKAGES.items():
         if header.startswith(beginning):

@@ -16,7 +16,7 @@ struct Outcome {
 
 Outcome call(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& environment = {}) {
   StringSink out, err;
-  World world{out, err};
+  World world{out, err, 0, false, false, 80, {}};
   world.environment = [&](const char* name) {
     const auto found = environment.find(name);
     return found == environment.end() ? std::string() : found->second;
@@ -85,7 +85,7 @@ TEST_CASE("lists of steps: ids, symbols, ranges, packed", "[cli]") {
 TEST_CASE("a reader that has gone ends the program quietly", "[cli]") {
   GoneSink out;
   StringSink err;
-  World world{out, err};
+  World world{out, err, 0, false, false, 80, {}};
   world.environment = [](const char*) { return std::string(); };
   CHECK(cli({"run"}, world) == 0);
   CHECK(err.text().empty());

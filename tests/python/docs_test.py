@@ -5,13 +5,12 @@ a line that is just "…" stands for any number of lines. The blocks of one docu
 may use a file that an earlier one wrote.
 """
 
-import difflib
 import re
 import subprocess
 import sys
 import tempfile
 
-from mha import APPROVING, SOURCE, approval_hint, environment
+from mha import APPROVING, SOURCE, approval_hint, difference, environment
 
 PROGRAMS = {"mha", "head", "tail", "diff", "cat", "python3", "echo", "sed", "wc"}
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -82,8 +81,7 @@ class Document:
         if matches(expected, actual):
             return expected
         if not APPROVING:
-            lines = difflib.unified_diff(expected, actual, "documentation", "actual", lineterm="")
-            self.faults.append("\n".join([f"{self.name}: $ {command}", *lines]))
+            self.faults.append(f"{self.name}: $ {command}\n{difference(expected, actual)}")
         return actual
 
 

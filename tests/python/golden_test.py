@@ -3,10 +3,9 @@
 A difference writes NAME.txt.actual beside the approved tests/golden/NAME.txt.
 """
 
-import difflib
 import sys
 
-from mha import APPROVING, SOURCE, approval_hint, run
+from mha import APPROVING, SOURCE, approval_hint, difference, run
 
 GOLDEN = SOURCE / "tests" / "golden"
 
@@ -32,30 +31,26 @@ def all_pages():
                 for name, arguments in PAGES.items())
 
 
-def difference(name, arguments):
+def fault_of(name, arguments):
     """What is wrong with this page, in words, or nothing."""
     result = run(*arguments)
     if result.returncode != 0:
         return f"exit code {result.returncode}: {result.stderr.decode()}"
     approved_file, actual_file = GOLDEN / f"{name}.txt", GOLDEN / f"{name}.txt.actual"
+    if APPROVING:
+        approved_file.write_bytes(result.stdout)
     approved = approved_file.read_bytes() if approved_file.exists() else b""
     if result.stdout == approved:
         actual_file.unlink(missing_ok=True)
         return None
-    if APPROVING:
-        approved_file.write_bytes(result.stdout)
-        actual_file.unlink(missing_ok=True)
-        return None
     actual_file.write_bytes(result.stdout)
-    lines = difflib.unified_diff(approved.decode().splitlines(), result.stdout.decode().splitlines(),
-                                 approved_file.name, actual_file.name, lineterm="")
-    return "\n".join(lines)
+    return difference(approved.decode().splitlines(), result.stdout.decode().splitlines())
 
 
 def main():
     GOLDEN.mkdir(exist_ok=True)
     pages = dict(all_pages())
-    faults = {name: difference(name, arguments) for name, arguments in pages.items()}
+    faults = {name: fault_of(name, arguments) for name, arguments in pages.items()}
     for stale in sorted(path for path in GOLDEN.glob("*.txt") if path.stem not in pages):
         if APPROVING:
             stale.unlink()

