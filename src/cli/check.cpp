@@ -98,11 +98,13 @@ class Check {
     std::deque<OutputFile> files;
     open_output(answers, files);
     const std::vector<Report> reports = check(Checker(problem, tolerance_), answers, threads);
-    write(files.empty() ? world_.out : files.front().sink(), reports, problem);
-    commit_all(files);
-    if (answers.size() > 1 || format_ != Format::text || !files.empty())
-      for (const Report& report : reports)
-        if (report.unusable) tell(world_, *report.unusable);
+    const bool nothing_to_show = format_ == Format::text && reports.size() == 1 && reports.front().unusable;
+    if (!nothing_to_show) {
+      write(files.empty() ? world_.out : files.front().sink(), reports, problem);
+      commit_all(files);
+    }
+    for (const Report& report : reports)
+      if (report.unusable) tell(world_, *report.unusable);
     return exit_of(reports);
   }
 

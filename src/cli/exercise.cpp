@@ -64,6 +64,7 @@ ExerciseSizes sizes_from(const ExerciseTexts& texts) {
 
 const Difficulty& difficulty_from(const ExerciseTexts& texts) {
   std::vector<std::string_view> names;
+  names.reserve(difficulties.size());
   for (const Difficulty& difficulty : difficulties) names.push_back(difficulty.name);
   return difficulties[parse_choice("--difficulty", texts.difficulty.value_or("normal"), names)];
 }

@@ -22,7 +22,7 @@ bool is_per_head(const StepName& step) {
   return step.per_head;
 }
 
-// "weights12" as "weights" and head 12; no number, a 0 or a leading 0 gives nothing.
+// "weights12" as "weights" and head 12; nothing where there is no number, or one that cannot be a head's.
 struct Numbered {
   std::string_view name;
   Index number;
@@ -33,7 +33,7 @@ std::optional<Numbered> numbered(std::string_view key) {
   if (digits.empty() || digits.front() == '0') return std::nullopt;
   Index number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc()) return std::nullopt;
+  if (error != std::errc() || number > most_heads) return std::nullopt;
   return Numbered{key.substr(0, first), number};
 }
 

@@ -11,6 +11,9 @@
 
 namespace mha {
 
+// Higher numbers are no heads of anything.
+inline constexpr Index most_heads = 100'000;
+
 struct MatrixName {
   StepId step;
   std::optional<Index> head;  // from 0

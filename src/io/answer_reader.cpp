@@ -95,7 +95,8 @@ void AnswerReader::read_head(Node& node, Index place) {
   for (Member& member : head)
     if (member.key == "head") {
       place = expect_integer(member.node) - 1;
-      if (place < 0) fail(member.node, fmt::format("found head {}; heads are counted from 1", place + 1));
+      if (place < 0 || place >= most_heads)
+        fail(member.node, fmt::format("found head {}; heads are counted from 1 to their number", place + 1));
     }
   std::vector<std::string> known;
   for (const StepName& step : step_names)

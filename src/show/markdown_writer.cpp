@@ -121,18 +121,18 @@ class MarkdownWriter {
   void write(const Work& work) { code_block(lay_out(work, pen_, width_)); }
 
   void write(const Table& table) {
-    std::vector<std::string> header;
-    for (const std::string& name : table.header) header.push_back(escaped(name));
-    const std::size_t columns = table.header.empty() && !table.rows.empty() ? table.rows.front().size() : header.size();
-    header.resize(columns);
+    const std::size_t columns =
+        table.header.empty() && !table.rows.empty() ? table.rows.front().size() : table.header.size();
+    std::vector<std::string> header(columns);
+    std::transform(table.header.begin(), table.header.end(), header.begin(), escaped);
     table_row(header);
     std::vector<std::string> rule(columns, "---");
     for (std::size_t i = 0; i < std::min(columns, table.numeric.size()); ++i)
       if (table.numeric[i]) rule[i] = "---:";
     table_row(rule);
     for (const std::vector<Words>& row : table.rows) {
-      std::vector<std::string> cells;
-      for (const Words& cell : row) cells.push_back(words(cell));
+      std::vector<std::string> cells(row.size());
+      std::transform(row.begin(), row.end(), cells.begin(), [this](const Words& cell) { return words(cell); });
       table_row(cells);
     }
   }

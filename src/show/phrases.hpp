@@ -112,25 +112,25 @@ inline constexpr Text maximum_subtracted{"the row's maximum, {}, is subtracted f
 inline constexpr Text not_rotated{"this column is not turned", "此列不旋转"};
 inline constexpr Text angle{"angle {0}·{1}^({2}) = {3} at position {0}", "位置 {0} 处的角度 {0}·{1}^({2}) = {3}"};
 inline constexpr Text all_hidden{"all entries over which it is taken are −∞", "参与计算的所有元素均为 −∞"};
-inline constexpr Text no_key_here{"{0} may attend to no key", "{0} 没有可看的键"};
+inline constexpr Text no_key_here{"{0} may attend to no key", "{0}没有可看的键"};
 
 // Why a mask hides an entry.
-inline constexpr Text causal{"causal: {1} comes after {0}", "因果掩码：{1} 在 {0} 之后"};
+inline constexpr Text causal{"causal: {1} comes after {0}", "因果掩码：{1}在{0}之后"};
 inline constexpr Text causal_shifted{"causal: {1} comes after {0}, which stands at key {2}",
-                                     "因果掩码：{0} 位于键 {2}，{1} 在其后"};
-inline constexpr Text window_left{"window: {1} is {2} before {0}, more than {3}", "窗口：{1} 在 {0} 之前 {2} 位，超过 {3}"};
-inline constexpr Text window_right{"window: {1} is {2} after {0}, more than {3}", "窗口：{1} 在 {0} 之后 {2} 位，超过 {3}"};
-inline constexpr Text padding{"padding: {1} is no token", "填充：{1} 不是真实词元"};
+                                     "因果掩码：{0}位于键 {2}，{1}在其后"};
+inline constexpr Text window_left{"window: {1} is {2} before {0}, more than {3}", "窗口：{1}在{0}之前 {2} 位，超过 {3}"};
+inline constexpr Text window_right{"window: {1} is {2} after {0}, more than {3}", "窗口：{1}在{0}之后 {2} 位，超过 {3}"};
+inline constexpr Text padding{"padding: {1} is no token", "填充：{1}不是真实词元"};
 inline constexpr Text allow{"the allow mask has 0 here", "allow 掩码在此处为 0"};
 inline constexpr Text block{"the block mask has 1 here", "block 掩码在此处为 1"};
 inline constexpr Text add{"the mask adds −∞ here", "掩码在此处加 −∞"};
-inline constexpr Text alibi{"alibi: minus the head's slope {2} × distance {3}", "ALiBi：减去 斜率 {2} × 距离 {3}"};
+inline constexpr Text alibi{"alibi: minus the head's slope {2} × distance {3}", "ALiBi：减去斜率 {2} × 距离 {3}"};
 
 // Rows without a key.
 inline constexpr Text no_key{"{0} may attend to no key{1}: weights 0, head output 0",
-                             "{0}{1} 没有可看的键：权重为 0，头的输出为 0"};
-inline constexpr Text in_head{" in head {}", " 在头 {} 中"};
-inline constexpr Text in_heads{" in heads {}", " 在头 {} 中"};
+                             "{0}{1}没有可看的键：权重为 0，头的输出为 0"};
+inline constexpr Text in_head{" in head {}", "在头 {} 中"};
+inline constexpr Text in_heads{" in heads {}", "在头 {} 中"};
 inline constexpr Text in_item{"item {}: ", "样本 {}："};
 inline constexpr Text queries{"queries {}", "查询 {}"};
 inline constexpr Text list_goes_on{"{}, … ({} in all)", "{}、…（共 {} 个）"};

@@ -4,15 +4,18 @@
 #include <algorithm>
 
 #include "study/signs.hpp"
+#include "study/taint.hpp"
 
 namespace mha {
 namespace {
 
 constexpr Text number_for_infinity = {
     "a large negative number stands for −∞ in the masked scores: the weights are the same",
-    "掩码打分中用很小的负数代替 −∞: 权重相同"};
+    "掩码打分中用很小的负数代替 −∞：权重相同"};
 constexpr Text other_keyless_rows = {"a row without a key has other weights than mha's 0: that is a matter of convention",
-                                     "没有可看的键的行权重与 mha 的 0 不同: 这只是约定不同"};
+                                     "没有可看的键的行权重与 mha 的 0 不同：这只是约定不同"};
+
+constexpr double chance = 1e-6;  // differences that tell nothing
 
 bool is_wrong(const Likeness& likeness) {
   return likeness.given && !likeness.matches();
@@ -34,45 +37,20 @@ bool confirms(const Reading& reading, StepId from) {
   return false;
 }
 
-// Which heads of which values depend on something that is wrong.
-class Taint {
- public:
-  explicit Taint(const RowPlan& rows) : rows_(rows), heads_(rows.plan.values.size()) {
-    for (std::size_t id = 0; id < heads_.size(); ++id)
-      heads_[id].assign(static_cast<std::size_t>(rows.plan.values[id].shape.heads), false);
-  }
-
-  bool has(StepId step, std::size_t head) const {
-    const std::vector<bool>& heads = heads_[static_cast<std::size_t>(*rows_.value(step))];
-    return head < heads.size() && heads[head];
-  }
-  void add(StepId step, std::size_t head) {
-    std::vector<bool>& heads = heads_[static_cast<std::size_t>(*rows_.value(step))];
-    if (head < heads.size()) heads[head] = true;
-  }
-
-  // From the rows before `step` to it.
-  void spread_to(StepId step) {
-    for (const Step& computed : rows_.plan.steps)
-      if (computed.id == step) spread(computed);
-  }
-
- private:
-  void spread(const Step& step) {
-    std::vector<bool>& out = heads_[static_cast<std::size_t>(step.out)];
-    for (const ValueId id : step.in) {
-      const std::vector<bool>& in = heads_[static_cast<std::size_t>(id)];
-      const bool any = std::find(in.begin(), in.end(), true) != in.end();
-      for (std::size_t head = 0; any && head < out.size(); ++head)
-        out[head] = out[head] || in.size() > out.size() ||
-                    in[static_cast<std::size_t>(broadcast(static_cast<Index>(head), static_cast<Index>(in.size()),
-                                                          static_cast<Index>(out.size())))];
+// Whether what was given before `end` is no nearer to what the formulas say than to what this reading says, wherever both
+// would do.
+bool fits_as_well(const Reading& reading, const Reading& formulas, StepId end) {
+  for (const StepName& name : step_names) {
+    const auto& step = reading.at(name.step);
+    if (!step || name.step >= end) continue;
+    for (std::size_t head = 0; head < step->heads.size(); ++head) {
+      const Likeness *here = reading.given(name.step, head), *there = formulas.given(name.step, head);
+      if (here == nullptr || there == nullptr || !here->matches() || !there->matches()) continue;
+      if (here->squares > there->squares * (1 + chance) + chance * chance) return false;
     }
   }
-
-  const RowPlan& rows_;
-  std::vector<std::vector<bool>> heads_;  // by ValueId
-};
+  return true;
+}
 
 // The pass through one answer.
 class Examination {
@@ -236,14 +214,15 @@ Report Checker::check(const Answer& answer) const {
 // Against the formulas; or, where that finds something wrong, against the fair form in which the work stays right longest,
 // provided that it comes back to the numbers of the formulas.
 Checker::Read Checker::read(const GivenMatrices& given, const Precision& precision) const {
-  Read best{*read_answer(right_, given, precision), &right_, nullptr};
-  std::optional<StepId> wrong = first_wrong(best.reading);
+  const Reading formulas = *read_answer(right_, given, precision);
+  Read best{formulas, &right_, nullptr};
+  std::optional<StepId> wrong = first_wrong(formulas);
   for (const FairPlan& fair : fair_) {
     if (!wrong) break;
     Reading reading = *read_answer(fair.plan, given, precision);
     const std::optional<StepId> now = first_wrong(reading);
     const bool later = !now || (*now > *wrong && *now > fair.rejoins);
-    if (!later || !confirms(reading, fair.rejoins)) continue;
+    if (!later || !confirms(reading, fair.rejoins) || !fits_as_well(reading, formulas, fair.rejoins)) continue;
     best = {std::move(reading), &fair.plan, &fair.remarks};
     wrong = now;
   }

@@ -79,7 +79,7 @@ class Page {
   std::string symbol(const ComparedMatrix& matrix) const {
     const StepName& name = name_of(matrix.step);
     std::string text(name.symbol);
-    if (name.per_head) text += superscript(matrix.head + options_.index_base);
+    if (name.per_head) text += "⁽" + superscript(matrix.head + options_.index_base) + "⁾";
     const Tensor* either = left_.numbers[static_cast<std::size_t>(matrix.step)].get();
     if (either == nullptr) either = &tensor(right_, matrix);
     if (either->shape().batch > 1) text += " " + say(options_.language, item, matrix.item + options_.index_base);

@@ -11,8 +11,8 @@ namespace mha {
 
 // What a choice of sizes hides whatever the numbers, and well-chosen sizes would not.
 struct BlindSpots {
-  std::vector<std::string_view> hidden;  // mistakes that leave every number right
-  IdGroups alike;                        // mistakes that give the same numbers as one another
+  Ids hidden;      // mistakes that leave every number right
+  IdGroups alike;  // mistakes that give the same numbers as one another
 };
 
 class ExerciseMaker {

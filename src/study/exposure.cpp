@@ -5,32 +5,38 @@
 #include <cassert>
 #include <functional>
 #include <iterator>
-#include <numeric>
 
 namespace mha {
 namespace {
 
-constexpr std::array seen_from = {StepId::X, StepId::output};  // by view
-
-bool is_right_from(StepId from, const Written& numbers, const Written& right, double tolerance) {
-  Written seen, expected;
-  const auto first = static_cast<std::size_t>(from);
-  std::copy(numbers.begin() + first, numbers.end(), seen.begin() + first);
-  std::copy(right.begin() + first, right.end(), expected.begin() + first);
-  return !first_difference(seen, expected, tolerance);
+Written steps_from(StepId from, Written steps) {
+  std::fill_n(steps.begin(), static_cast<std::size_t>(from), nullptr);
+  return steps;
 }
 
-Exposure::View view_from(StepId from, const std::vector<Outcome>& outcomes, const std::vector<Written>& right,
-                         double tolerance) {
-  Exposure::View view;
-  for (const Outcome& outcome : outcomes)
-    view.shown.push_back(std::none_of(right.begin(), right.end(), [&](const Written& form) {
-      return is_right_from(from, outcome.numbers, form, tolerance);
+std::vector<bool> shown_from(StepId from, const std::vector<Outcome>& outcomes, const std::vector<Written>& right,
+                             double tolerance) {
+  std::vector<bool> shown;
+  for (const Outcome& outcome : outcomes) {
+    const Written seen = steps_from(from, outcome.numbers);
+    shown.push_back(std::all_of(right.begin(), right.end(), [&](const Written& form) {
+      return first_difference(seen, steps_from(from, form), tolerance).has_value();
     }));
-  for (const std::vector<std::string_view>& group : indistinguishable(outcomes, right, from, tolerance))
-    for (const std::string_view a : group)
-      for (const std::string_view b : group)
-        if (a < b) view.alike.emplace(a, b);
+  }
+  return shown;
+}
+
+void add_pairs(const Ids& some, const Ids& others, Exposure::Pairs& pairs) {
+  for (const std::string_view a : some)
+    for (const std::string_view b : others)
+      if (a != b) pairs.insert(std::minmax(a, b));
+}
+
+Exposure::View view_from(StepId from, const Ids& forms, const std::vector<Outcome>& outcomes,
+                         const std::vector<Written>& right, double tolerance) {
+  Exposure::View view{shown_from(from, outcomes, right, tolerance), {}};
+  for (const Ids& group : indistinguishable(outcomes, right, from, tolerance)) add_pairs(group, group, view.alike);
+  add_pairs(hidden_mistakes(forms, view.shown), forms, view.alike);
   return view;
 }
 
@@ -43,9 +49,8 @@ Exposure::View both(const Exposure::View& a, const Exposure::View& b) {
 }
 
 bool exposes(const Exposure::View& numbers, const Exposure::View& sizes) {
-  const auto hides = [](bool in_sizes, bool in_numbers) { return in_sizes && !in_numbers; };
-  if (std::inner_product(sizes.shown.begin(), sizes.shown.end(), numbers.shown.begin(), false, std::logical_or<>(), hides))
-    return false;
+  for (std::size_t form = 0; form < sizes.shown.size(); ++form)
+    if (sizes.shown[form] && !numbers.shown[form]) return false;
   return std::includes(sizes.alike.begin(), sizes.alike.end(), numbers.alike.begin(), numbers.alike.end());
 }
 
@@ -56,32 +61,28 @@ Exposure exposure_of(const Problem& problem, double tolerance) {
   const std::vector<Written> right = right_forms(problem);
   Exposure exposure;
   for (const Outcome& outcome : all) exposure.forms.push_back(outcome.mistake->id);
-  for (std::size_t view = 0; view < seen_from.size(); ++view)
-    exposure.views[view] = view_from(seen_from[view], all, right, tolerance);
+  exposure.all_steps = view_from(StepId::X, exposure.forms, all, right, tolerance);
+  exposure.output_only = view_from(StepId::output, exposure.forms, all, right, tolerance);
   return exposure;
 }
 
 Exposure both(const Exposure& a, const Exposure& b) {
   assert(a.forms == b.forms);
-  Exposure result{a.forms, {}};
-  for (std::size_t view = 0; view < seen_from.size(); ++view) result.views[view] = both(a.views[view], b.views[view]);
-  return result;
+  return {a.forms, both(a.all_steps, b.all_steps), both(a.output_only, b.output_only)};
 }
 
 bool exposes(const Exposure& numbers, const Exposure& sizes) {
   assert(numbers.forms == sizes.forms);
-  return std::equal(numbers.views.begin(), numbers.views.end(), sizes.views.begin(),
-                    [](const Exposure::View& a, const Exposure::View& b) { return exposes(a, b); });
+  return exposes(numbers.all_steps, sizes.all_steps) && exposes(numbers.output_only, sizes.output_only);
 }
 
-std::vector<std::string_view> hidden_mistakes(const Exposure& exposure) {
-  const std::vector<bool>& is_shown = exposure.of_all_steps().shown;
-  std::set<std::string_view> shown;
-  for (std::size_t i = 0; i < exposure.forms.size(); ++i)
-    if (is_shown[i]) shown.insert(exposure.forms[i]);
-  std::vector<std::string_view> hidden;
-  for (const std::string_view id : exposure.forms)
-    if (shown.count(id) == 0 && (hidden.empty() || hidden.back() != id)) hidden.push_back(id);
+Ids hidden_mistakes(const Ids& forms, const std::vector<bool>& shown) {
+  std::set<std::string_view> seen;
+  for (std::size_t form = 0; form < forms.size(); ++form)
+    if (shown[form]) seen.insert(forms[form]);
+  Ids hidden;
+  for (const std::string_view id : forms)
+    if (seen.count(id) == 0 && (hidden.empty() || hidden.back() != id)) hidden.push_back(id);
   return hidden;
 }
 

@@ -11,18 +11,17 @@
 
 namespace mha {
 
-struct Exposure {
-  using Pairs = std::set<std::pair<std::string_view, std::string_view>>;  // of ids
+using Ids = std::vector<std::string_view>;  // of mistakes
 
-  std::vector<std::string_view> forms;  // all forms of all mistakes that can be made, by the mistake's id
-  // To a person who sees all steps, and to one who sees the output alone:
+struct Exposure {
+  using Pairs = std::set<std::pair<std::string_view, std::string_view>>;
   struct View {
     std::vector<bool> shown;  // by form
-    Pairs alike;              // mistakes with the same numbers
+    Pairs alike;              // not told apart: with the same numbers, or one of the two not shown in any form
   };
-  std::array<View, 2> views;
 
-  const View& of_all_steps() const { return views.front(); }
+  Ids forms;                    // of all mistakes that can be made, in the order of the computation
+  View all_steps, output_only;  // to a person who sees every step, and to one who sees the output alone
 };
 
 // Numbers count as different where they are further apart than the tolerance.
@@ -34,7 +33,7 @@ Exposure both(const Exposure& a, const Exposure& b);
 // Whether `numbers`, of the same sizes, bring to light everything that `sizes` do.
 bool exposes(const Exposure& numbers, const Exposure& sizes);
 
-// Ids of mistakes that can be made and show in no step, whatever their form.
-std::vector<std::string_view> hidden_mistakes(const Exposure& exposure);
+// Those that can be made and show in no form, in the order of the computation.
+Ids hidden_mistakes(const Ids& forms, const std::vector<bool>& shown);
 
 }  // namespace mha

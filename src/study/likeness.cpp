@@ -38,6 +38,7 @@ Likeness compare(const GivenMatrix& given, const Uncertain& expected, Index head
       const double difference = std::abs(numbers[i] - right_numbers[i]);
       if (!(difference <= result.max_difference)) result.max_difference = difference;
       if (!is_same(numbers[i], right_numbers[i], tolerances[i])) ++result.wrong;
+      result.squares += difference * difference;
       result.misfit += std::pow(difference / tolerances[i], 2);
     }
   }

@@ -13,7 +13,8 @@ struct Likeness {
   Index entries = 0;          // that were filled in
   Index wrong = 0;            // of them
   double max_difference = 0;  // NaN where the one is NaN and the other is not; infinite likewise
-  double misfit = 0;          // sum over the entries of (difference / tolerance)²
+  double squares = 0;         // sum over the entries of difference²
+  double misfit = 0;          // the same of difference / tolerance
 
   bool matches() const { return same_shape && wrong == 0; }
 };

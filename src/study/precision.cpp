@@ -12,7 +12,7 @@ constexpr double float_noise = 2.4e-7;  // two units of the last bit of a 32-bit
 constexpr int float_digits = 9;         // as many identify every such float
 
 // Whoever writes whole numbers does not compute with whole numbers in between.
-constexpr int fewest_decimals_between = 2;
+constexpr int fewest_decimals_between = 1;
 
 double magnitude(double number) {
   return std::isfinite(number) ? std::abs(number) : 0;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <list>
 
-#include "compute/cpu_softmax.hpp"
+#include "study/keyless_weights.hpp"
 
 namespace mha {
 namespace {
@@ -15,23 +15,6 @@ constexpr double negligible = 0.01;     // of a unit of the last decimal
 
 std::size_t at_id(ValueId id) {
   return static_cast<std::size_t>(id);
-}
-
-bool is_keyless(const double* z, Index count) {
-  return std::all_of(z, z + count, [](double number) { return std::isinf(number) && number < 0; });
-}
-
-// Whether these are weights that programs give to a row without a key. `masked` is the row as the person wrote it, or null.
-bool is_keyless_row(const double* weights, Index count, const double* masked, double tolerance) {
-  const auto all = [&](const auto& holds) { return std::all_of(weights, weights + count, holds); };
-  const double share = 1 / static_cast<double>(count);
-  if (all([](double a) { return std::isnan(a); }) || all([](double a) { return a == 0; })) return true;
-  if (all([&](double a) { return is_same(a, share, tolerance); })) return true;
-  if (masked == nullptr || is_keyless(masked, count)) return false;
-  std::vector<double> softmax(static_cast<std::size_t>(count));
-  softmax_row(masked, count, softmax.data());
-  return std::equal(softmax.begin(), softmax.end(), weights,
-                    [&](double expected, double given) { return is_same(given, expected, tolerance); });
 }
 
 class Walk {
@@ -189,7 +172,7 @@ class Walk {
         const Index item = row / expected.shape().rows, i = row % expected.shape().rows;
         if (!is_keyless(z.matrix(item, head) + i * cols, cols)) continue;
         const double* written = has_masked ? masked->numbers.data() + row * cols : nullptr;
-        if (is_keyless_row(own.numbers.data() + row * cols, cols, written, precision_.written(1)))
+        if (are_keyless_weights(own.numbers.data() + row * cols, cols, written, precision_.written(1)))
           std::copy_n(expected.matrix(item, head) + i * cols, cols, accepted.numbers.data() + row * cols);
       }
       const Likeness now = compare(accepted, reading_->expected, head);

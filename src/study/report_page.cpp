@@ -13,19 +13,20 @@ namespace {
 
 constexpr Text check_title{"Checked, step by step", "逐步批改"};
 constexpr Text written_to{"tolerance from {} as written", "误差按所写的 {}"};
+constexpr Text written_fully{"numbers in full precision", "数按完整精度书写"};
 constexpr Text step_header{"step", "步骤"};
 constexpr Text verdict_header{"verdict", "判断"};
-constexpr Text head_verdict{"head {}: {}", "头 {}: {}"};
+constexpr Text head_verdict{"head {}: {}", "头 {}：{}"};
 constexpr Text given_here{"given", "给出的"};
 constexpr Text expected_here{"expected", "应为"};
 constexpr Text mark_legend{"* is not what follows from your own numbers before it", "* 与由你自己前面的数推出的结果不符"};
-constexpr Text answer_header{"answer", "答案"};
 constexpr Text mistakes_header{"mistakes", "错误"};
 constexpr Text count_header{"how many", "次数"};
 constexpr Text all_answers{"All answers", "全部答案"};
 constexpr Text right_wrong_unusable{"{} right · {} wrong · {} unusable", "{} 份正确 · {} 份有错 · {} 份无法读取"};
 constexpr Text item_shown{"item {}", "样本 {}"};
 
+constexpr int most_decimals_told = 12, most_decimals_shown = 6;
 constexpr Index most_entries = 1000, edge = 3;  // larger matrices are elided, as on the pages of run
 
 Shown shown(Index size, bool whole) {
@@ -78,11 +79,16 @@ class Page {
     Facts facts;
     if (!named_above) facts.parts.push_back(Words().quote(report.name));
     if (!report.unusable) {
-      const Text& count = report.decimals == 1 ? phrase::one_decimal : phrase::decimals;
-      facts.parts.emplace_back(say(language_, written_to, say(language_, count, report.decimals)));
+      facts.parts.emplace_back(writing(report.decimals));
       facts.parts.emplace_back(say(language_, phrase::counted_from, options_.index_base));
     }
     if (!facts.parts.empty()) page_.blocks.emplace_back(std::move(facts));
+  }
+
+  std::string writing(int decimals) const {
+    if (decimals > most_decimals_told) return say(language_, written_fully);
+    const Text& count = decimals == 1 ? phrase::one_decimal : phrase::decimals;
+    return say(language_, written_to, say(language_, count, decimals));
   }
 
   // One row for each step; heads with the same verdict are told together.
@@ -114,9 +120,9 @@ class Page {
     heading.title = words_.title(finding.step);
     heading.formula =
         words_.symbol(finding.step, finding.of_one_head() ? std::optional(finding.heads.front()) : std::nullopt);
-    heading.shapes = words_.place(finding);
     page_.blocks.emplace_back(std::move(heading));
-    for (std::string& cause : words_.causes(finding)) caption(std::move(cause));
+    caption(words_.place(finding));
+    for (std::string& cause : words_.causes(finding)) warning(std::move(cause));
     if (const std::string evidence = words_.evidence(finding); !evidence.empty()) caption(evidence);
     add_matrices(finding, report);
   }
@@ -125,7 +131,7 @@ class Page {
   void add_matrices(const Finding& finding, const Report& report) {
     const std::vector<WrongEntry> wrong = wrong_entries(finding);
     const Index item = wrong.empty() ? 0 : wrong.front().item;
-    const int precision = std::max(options_.precision, std::min(report.decimals, 6));
+    const int precision = std::max(options_.precision, std::min(report.decimals, most_decimals_shown));
     Equation equation;
     equation.parts.emplace_back(matrix(finding.given.numbers, item, 0, precision, say(language_, given_here)));
     Matrix& given = std::get<Matrix>(equation.parts.back());

@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::size_t most_entries = 6;
 
-constexpr Text all_right{"Right: everything that was given.", "正确: 给出的各步都对。"};
-constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确: 给出的各步都对; {} 未给出。"};
-constexpr Text first_wrong{"Wrong: the first wrong step is {}.", "有错: 最先出错的一步是 {}。"};
-constexpr Text unusable{"Unusable: {}", "无法读取: {}"};
-constexpr Text other_shape{"wrong here: another shape", "此处有错: 形状不同"};
+constexpr Text all_right{"Right: everything that was given.", "正确：给出的各步都对。"};
+constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{} 未给出。"};
+constexpr Text first_wrong{"Wrong: the first wrong step is {}.", "有错：最先出错的一步是 {}。"};
+constexpr Text unusable{"Unusable: {}", "无法读取：{}"};
+constexpr Text other_shape{"wrong here: another shape", "此处有错：形状不同"};
 constexpr Text in_head{"in head {}", "头 {}"};
 constexpr Text in_heads{"in heads {}", "头 {}"};
 constexpr Text at_entries{"at {}", "位置 {}"};
@@ -26,11 +26,12 @@ constexpr Text in_item{"item {} ", "样本 {} "};
 constexpr Text one_more{", …", "、…"};
 constexpr Text entries_match{"all {} entries of {} match", "{1} 的全部 {0} 个元素都吻合"};
 constexpr Text and_all_later{"all {} entries of {} and all later steps match", "{1} 的全部 {0} 个元素以及后面的各步都吻合"};
-constexpr Text and_some_later{"all {} entries of {} match, and {} of the later steps",
-                              "{1} 的全部 {0} 个元素吻合, 后面还有 {2} 步吻合"};
+constexpr Text and_next{"all {} entries of {} and the next step match", "{1} 的全部 {0} 个元素以及下一步都吻合"};
+constexpr Text and_some_later{"all {} entries of {} and the next {} steps match",
+                              "{1} 的全部 {0} 个元素吻合，紧接着的 {2} 步也吻合"};
 constexpr Text only_in_these{"made {} only", "只在{}"};
 constexpr Text no_known_mistake{"no known mistake gives these numbers", "没有已知的错误能得出这些数"};
-constexpr Text one_of{"one of these, which the numbers cannot tell apart:", "是下列错误之一, 从数值上无法区分:"};
+constexpr Text one_of{"one of these, which the numbers cannot tell apart:", "是下列错误之一，从数值上无法区分:"};
 constexpr Text before_is_right{"What was given before it is right.", "在它之前给出的各步都对。"};
 
 // "A, B"
@@ -140,9 +141,12 @@ std::vector<std::string> ReportWords::causes(const Finding& finding) const {
 std::string ReportWords::evidence(const Finding& finding) const {
   if (finding.suspects.empty()) return "";
   const std::string step = title(finding.step);
-  std::string text = finding.to_the_end && finding.later_steps > 0 ? say(language_, and_all_later, finding.entries, step)
-                     : finding.later_steps > 0 ? say(language_, and_some_later, finding.entries, step, finding.later_steps)
-                                               : say(language_, entries_match, finding.entries, step);
+  const bool all = finding.to_the_end && finding.later_steps > 0;
+  const Text& match = all                        ? and_all_later
+                      : finding.later_steps == 0 ? entries_match
+                      : finding.later_steps == 1 ? and_next
+                                                 : and_some_later;
+  std::string text = say(language_, match, finding.entries, step, finding.later_steps);
   if (finding.in_these_heads_only)
     text += say(language_, phrase::semicolon) + say(language_, only_in_these, heads(finding.heads));
   return text;

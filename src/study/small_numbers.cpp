@@ -143,11 +143,13 @@ std::optional<Problem> draw_small_numbers(const ExerciseSizes& sizes, const Diff
 
 Problem draw_real_numbers(const ExerciseSizes& sizes, Dice& dice) {
   Problem p = unfilled(sizes);
-  const auto fill = [&](Tensor& tensor) { std::generate_n(tensor.data(), tensor.size(), [&] { return dice.real(); }); };
-  fill(p.X);
+  const auto fill = [&](Tensor& tensor, double largest) {
+    std::generate_n(tensor.data(), tensor.size(), [&] { return dice.real() * largest; });
+  };
+  fill(p.X, 2);
   for (Linear* linear : {&p.Q, &p.K, &p.V, &p.O}) {
-    fill(linear->W);
-    if (linear->b) fill(*linear->b);
+    fill(linear->W, 1 / std::sqrt(static_cast<double>(linear->W.shape().rows)));
+    if (linear->b) fill(*linear->b, 1);
   }
   return p;
 }

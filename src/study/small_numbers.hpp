@@ -50,7 +50,7 @@ class Dice {
 // Nothing where the scores will not stay small.
 std::optional<Problem> draw_small_numbers(const ExerciseSizes& sizes, const Difficulty& difficulty, Dice& dice);
 
-// Real numbers, none of them special.
+// Real numbers, none of them special, with scores as small.
 Problem draw_real_numbers(const ExerciseSizes& sizes, Dice& dice);
 
 }  // namespace mha

@@ -1,7 +1,10 @@
 // Traces as answer files: rounded, cut to some steps, and written as JSON.
 #include "study/plain_answers.hpp"
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
 
 namespace mha::test {
 
@@ -27,41 +30,56 @@ PlainTrace without(PlainTrace trace, const std::set<StepId>& steps) {
 
 namespace {
 
-using nlohmann::json;
-
-json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
+// As Python writes them: 3 is 3.0.
+std::string number(double value) {
+  if (std::isnan(value)) return "\"nan\"";
+  if (std::isinf(value)) return value > 0 ? "\"inf\"" : "\"-inf\"";
+  const std::string text = fmt::format("{}", value);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-json matrix(const PlainMatrix& matrix) {
-  json rows = json::array();
+using Parts = std::vector<std::string>;
+
+std::string list(const Parts& parts) {
+  return fmt::format("[{}]", fmt::join(parts, ","));
+}
+
+std::string member(const std::string& key, const std::string& value) {
+  return fmt::format("\"{}\":{}", key, value);
+}
+
+std::string object(const Parts& members) {
+  return fmt::format("{{{}}}", fmt::join(members, ","));
+}
+
+std::string matrix(const PlainMatrix& matrix) {
+  Parts rows;
   for (Index i = 0; i < matrix.rows; ++i) {
-    json row = json::array();
+    Parts row;
     for (Index j = 0; j < matrix.cols; ++j) row.push_back(number(matrix.at(i, j)));
-    rows.push_back(std::move(row));
+    rows.push_back(list(row));
   }
-  return rows;
+  return list(rows);
 }
 
-json nested(const PlainTrace& trace) {
-  json answer = json::object();
-  for (const auto& [step, heads] : trace.steps) {
+std::string nested(const PlainTrace& trace) {
+  Parts members, packed;
+  std::vector<Parts> heads;
+  for (const auto& [step, matrices] : trace.steps) {
     const StepName& name = name_of(step);
-    const std::string id(name.id);
-    if (is_packed(step)) {
-      answer["packed"][std::string(name.symbol)] = matrix(heads.front());
-    } else if (!name.per_head) {
-      answer[id] = matrix(heads.front());
-    } else {
-      for (std::size_t k = 0; k < heads.size(); ++k) {
-        answer["heads"][k]["head"] = k + 1;
-        answer["heads"][k][id] = matrix(heads[k]);
-      }
-    }
+    if (is_packed(step)) packed.push_back(member(std::string(name.symbol), matrix(matrices.front())));
+    if (!name.per_head) continue;
+    for (std::size_t k = heads.size(); k < matrices.size(); ++k) heads.push_back({member("head", std::to_string(k + 1))});
+    for (std::size_t k = 0; k < matrices.size(); ++k) heads[k].push_back(member(std::string(name.id), matrix(matrices[k])));
   }
-  return answer;
+  if (!packed.empty()) members.push_back(member("packed", object(packed)));
+  Parts all;
+  for (const Parts& head : heads) all.push_back(object(head));
+  if (!all.empty()) members.push_back(member("heads", list(all)));
+  for (const auto& [step, matrices] : trace.steps)
+    if (!name_of(step).per_head && !is_packed(step))
+      members.push_back(member(std::string(name_of(step).id), matrix(matrices.front())));
+  return object(members);
 }
 
 // The symbols that can be typed; the turned and the capped ones carry a tilde, so those go by their ids.
@@ -88,20 +106,20 @@ std::string flat_name(StepId step) {
   return std::string(name_of(step).id);
 }
 
-json flat(const PlainTrace& trace) {
-  json answer = json::object();
+std::string flat(const PlainTrace& trace) {
+  Parts members;
   for (const auto& [step, heads] : trace.steps) {
     if (is_packed(step)) continue;
     for (std::size_t k = 0; k < heads.size(); ++k)
-      answer[flat_name(step) + (name_of(step).per_head ? std::to_string(k + 1) : "")] = matrix(heads[k]);
+      members.push_back(member(flat_name(step) + (name_of(step).per_head ? std::to_string(k + 1) : ""), matrix(heads[k])));
   }
-  return answer;
+  return object(members);
 }
 
 }  // namespace
 
 std::string answer_text(const PlainTrace& trace, AnswerForm form) {
-  return (form == AnswerForm::flat ? flat(trace) : nested(trace)).dump();
+  return form == AnswerForm::flat ? flat(trace) : nested(trace);
 }
 
 }  // namespace mha::test
