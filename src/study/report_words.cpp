@@ -94,6 +94,7 @@ std::string ReportWords::step(const Finding& finding) const {
 
 std::string ReportWords::heads(const std::vector<Index>& heads) const {
   std::vector<std::string> numbers;
+  numbers.reserve(heads.size());
   for (const Index head : heads) numbers.push_back(std::to_string(head + base_));
   return say(language_, heads.size() == 1 ? in_head : in_heads, joined(language_, numbers));
 }

@@ -55,9 +55,9 @@ std::vector<double> radii_of_quotients(const std::vector<Exponent>& slice) {
     sum_radius += e.radius;
   }
   const double smallest = std::abs(sum) - sum_radius;
-  std::vector<double> radii;
-  for (const Exponent& e : slice)
-    radii.push_back(smallest > 0 ? (e.radius + std::abs(e.z / sum) * sum_radius) / smallest : infinity);
+  std::vector<double> radii(slice.size(), infinity);
+  for (std::size_t i = 0; smallest > 0 && i < slice.size(); ++i)
+    radii[i] = (slice[i].radius + std::abs(slice[i].z / sum) * sum_radius) / smallest;
   return radii;
 }
 
