@@ -120,7 +120,7 @@ constexpr std::array rope_rows = {
     Mistake{
         "rope_pairing",
         {"the wrong columns were turned together: pairing says which, (t, t+dims/2) for half, (2t, 2t+1) for interleaved",
-         "配对旋转的列不对：看 pairing, half 为 (t, t+dims/2), interleaved 为 (2t, 2t+1)"},
+         "配对旋转的列不对：看 pairing，half 为 (t, t+dims/2)，interleaved 为 (2t, 2t+1)"},
         StepId::Q_rot,
         'A',
         rope_pairing},

@@ -44,7 +44,7 @@ constexpr std::array rows = {
             weights_averaged},
     Mistake{"attention_transposed",
             {"Aᵀ·V was computed: row i of A says how query i mixes the rows of V, so it is A·V",
-             "算成了 Aᵀ·V: A 的第 i 行说明查询 i 如何混合 V 的各行，应为 A·V"},
+             "算成了 Aᵀ·V：A 的第 i 行说明查询 i 如何混合 V 的各行，应为 A·V"},
             StepId::head_output,
             'C',
             attention_transposed},

@@ -204,7 +204,7 @@ constexpr std::array rows = {
         [](const Problem&, const Plan& right) { return added(right, 0, 1); }},
     Mistake{
         "mask_plus_inf",
-        {"hidden entries became +∞, and the softmax NaN: they must be −∞", "被遮住的位置成了 +∞, softmax 得 NaN：应为 −∞"},
+        {"hidden entries became +∞, and the softmax NaN: they must be −∞", "被遮住的位置成了 +∞，softmax 得 NaN：应为 −∞"},
         StepId::masked,
         'C',
         [](const Problem&, const Plan& right) { return added(right, 0, infinity); }},

@@ -141,7 +141,7 @@ constexpr std::array output_rows = {
             'C',
             wo_transposed},
     Mistake{"bo_forgotten",
-            {"b_O was left out: it is added to every row of Concat·W_O", "漏加了 b_O: Concat·W_O 的每一行都要加上它"},
+            {"b_O was left out: it is added to every row of Concat·W_O", "漏加了 b_O：Concat·W_O 的每一行都要加上它"},
             StepId::output,
             'C',
             bo_forgotten},

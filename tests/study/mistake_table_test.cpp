@@ -122,7 +122,7 @@ TEST_CASE("every mistake says in both languages what was done, and no two say th
   for (const Mistake& mistake : mistakes()) {
     CAPTURE(mistake.id);
     CHECK(mistake.what.en.find(": ") != std::string_view::npos);  // what was done: the remedy
-    CHECK(mistake.what.zh.find(": ") != std::string_view::npos);
+    CHECK(mistake.what.zh.find("：") != std::string_view::npos);
     CHECK(en.insert(mistake.what.en).second);
     CHECK(zh.insert(mistake.what.zh).second);
   }
