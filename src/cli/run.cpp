@@ -80,7 +80,7 @@ PageOptions page_options(const RunOptionTexts& texts, const World& world) {
 
 TextStyle text_style(const RunOptionTexts& texts, const World& world) {
   TextStyle style;
-  style.width = texts.width ? parse_number("--width", *texts.width, 20, 10000) : world.terminal_width;
+  style.width = texts.width ? parse_number("--width", *texts.width, 40, 10000) : world.terminal_width;
   const std::size_t when = texts.color ? parse_choice("--color", *texts.color, {"auto", "always", "never"}) : 0;
   style.color = when == 0 ? wants_color(world) : when == 1;
   style.ascii = texts.ascii;
@@ -104,10 +104,10 @@ void choose_item(const RunOptionTexts& texts, PageOptions& page, Problem& proble
   if (!texts.batch) return;
   if (!problem.batched) throw Error("--batch: this problem has no batch; its X is one matrix");
   const int base = static_cast<int>(page.index_base);
-  const std::vector<Index> items = parse_numbers("--batch", *texts.batch, problem.batch(), base, "item");
-  if (items.size() != 1) throw Error(fmt::format("--batch '{}': one item at a time", *texts.batch));
-  page.chosen_item = {items.front(), problem.batch()};
-  problem = select_item(problem, items.front());
+  const int last = base + static_cast<int>(problem.batch()) - 1;
+  const Index item = parse_number("--batch", *texts.batch, base, last) - base;
+  page.chosen_item = {item, problem.batch()};
+  problem = select_item(problem, item);
 }
 
 bool tells_text(const Request& request) {
@@ -115,6 +115,9 @@ bool tells_text(const Request& request) {
   return std::any_of(request.outputs.begin(), request.outputs.end(),
                      [](const auto& o) { return o.second == Format::text; });
 }
+
+constexpr Text no_such_step = {"this problem has none of the steps that --steps names, so none is shown",
+                               "这道题没有 --steps 所列的步骤，因此没有内容可显示"};
 
 class Run {
  public:
@@ -134,6 +137,7 @@ class Run {
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
     trace_ = run(plan_,
                  {values_to_keep(plan_, request_.page.selection, tells_text(request_)), request_.dtype, request_.rounding});
+    if (!texts_.quiet && !shows_any_step()) tell(world_, std::string(no_such_step.in(request_.page.language)));
     if (!texts_.quiet)
       for (const std::string& warning : warnings(problem_, plan_, request_.page)) tell(world_, warning);
     TextStyle plain = request_.style;
@@ -148,6 +152,11 @@ class Run {
     std::vector<std::string> result;
     for (const auto& output : request_.outputs) result.push_back(output.first);
     return result;
+  }
+
+  bool shows_any_step() const {
+    return std::any_of(plan_.values.begin(), plan_.values.end(),
+                       [this](const Value& value) { return value.step && request_.page.selection.has(*value.step); });
   }
 
   Document page() const { return describe(problem_, plan_, trace_, request_.page); }
@@ -205,7 +214,7 @@ void declare_options(CLI::App& app, RunOptionTexts& texts) {
   text("--width", texts.width, "N", "columns of the page (the terminal's, else 80)");
   text("--color", texts.color, "auto|always|never", "colour (auto: on a terminal)");
   app.add_flag("--full", texts.full, "print large matrices whole");
-  app.add_flag("--ascii", texts.ascii, "draw with ASCII only");
+  app.add_flag("--ascii", texts.ascii, "draw with ASCII only; titles and labels stay as they are");
   app.add_flag("--with-weights", texts.with_weights, "put the weights and masks into the JSON as well");
   app.add_flag("--pause", texts.pause, "on a terminal: one step, then Enter for the next, q to end");
   app.add_flag("-q,--quiet", texts.quiet, "no warnings");
@@ -219,7 +228,7 @@ Action setup_run(CLI::App& app) {
   declare_options(app, *texts);
   return [texts](World& world) {
     if (texts->pause && !(world.input_is_terminal && world.output_is_terminal))
-      throw Error("--pause waits for Enter after each step, which needs a terminal");
+      throw Error("--pause waits for Enter after each step, which needs a terminal; leave it out to print everything");
     Run(*texts, request_from(*texts, world), world).tell_everything();
     return Exit::fine;
   };

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdlib>
 
 #include "show/number_text.hpp"
@@ -31,7 +30,7 @@ class MaskReason {
       case Mask::Kind::padding: return told(phrase::padding);
       case Mask::Kind::allow: return told(phrase::allow);
       case Mask::Kind::block: return told(phrase::block);
-      case Mask::Kind::add: return std::isinf(added) ? told(phrase::add) : Words();
+      case Mask::Kind::add: return added == minus_infinity ? told(phrase::add) : Words();
       case Mask::Kind::alibi: {
         const Index distance = std::abs(key_ - stands_at);
         const NumberStyle slope(scene_.options.precision, NumberStyle::Origin::given);

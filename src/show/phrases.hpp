@@ -111,7 +111,7 @@ inline constexpr Text padding{"padding: {1} is no token", "填充：{1}不是真
 inline constexpr Text allow{"the allow mask has 0 here", "allow 掩码在此处为 0"};
 inline constexpr Text block{"the block mask has 1 here", "block 掩码在此处为 1"};
 inline constexpr Text add{"the mask adds −∞ here", "掩码在此处加 −∞"};
-inline constexpr Text alibi{"alibi: -{2}, the head's slope, × distance {3}", "ALiBi：斜率 -{2} × 距离 {3}"};
+inline constexpr Text alibi{"alibi: minus the head's slope {2} × distance {3}", "ALiBi：减去斜率 {2} × 距离 {3}"};
 
 // Rows without a key.
 inline constexpr Text no_key{"{0} may attend to no key{1}: weights 0, head output 0",

@@ -42,6 +42,12 @@ std::string spelled(char32_t code) {
 int display_width(std::string_view text) {
   int width = 0, last = 0;
   while (!text.empty()) {
+    if (text.front() >= ' ' && text.front() <= '~') {  // most of a page; the library takes its time over each character
+      last = 1;
+      width += 1;
+      text.remove_prefix(1);
+      continue;
+    }
     const char32_t code = take_character(text).code;
     const bool joins = last == 2 && is_skin_tone(code);
     last = width_of(code);

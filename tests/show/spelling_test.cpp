@@ -133,7 +133,7 @@ TEST_CASE("every mask says why it hides an entry") {
   mask = mask_of(Mask::Kind::alibi);
   mask.slopes = std::vector<double>{0.25, 0.5};
   CHECK(contains(reason_of(mask, tensor({1, 2, 2, 2}, {0, -0.25, -0.25, 0, 0, -0.5, -0.5, 0})),
-                 "M⁽¹⁾[1,2] = 0 + (-0.25) = -0.250 alibi: -0.25, the head's slope, × distance 1"));
+                 "M⁽¹⁾[1,2] = 0 + (-0.25) = -0.250 alibi: minus the head's slope 0.25 × distance 1"));
 }
 
 TEST_CASE("rotation shows its angle and the pair of columns") {
