@@ -35,3 +35,6 @@ if(MHA_TESTS)
     FIND_PACKAGE_ARGS)
   FetchContent_MakeAvailable(Catch2)
 endif()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)

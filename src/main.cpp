@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
                    [](const char* name) {
                      const char* value = std::getenv(name);
                      return std::string(value == nullptr ? "" : value);
-                   }};
+                   },
+                   isatty(STDERR_FILENO) == 1};
   return mha::cli({argv + 1, argv + argc}, world);
 }

@@ -19,8 +19,13 @@ using Action = std::function<Exit(World&)>;
 
 // Each declares the options of its command and returns the action, which reads them after parsing.
 Action setup_run(CLI::App& app);
+Action setup_explain(CLI::App& app);
 Action setup_examples(CLI::App& app);
 Action setup_schema(CLI::App& app);
+Action setup_check(CLI::App& app);
+Action setup_compare(CLI::App& app);
+Action setup_mistakes(CLI::App& app);
+Action setup_exercise(CLI::App& app);
 
 struct Command {
   std::string_view name;
@@ -30,6 +35,11 @@ struct Command {
 
 inline constexpr std::array commands = {
     Command{"run", "compute a problem and print every step, or export it as JSON", setup_run},
+    Command{"explain", "tell how any entry of any step comes about, down to X and the weights", setup_explain},
+    Command{"check", "compare answers with what follows from them, and name the likely mistake", setup_check},
+    Command{"compare", "two problems, or one with a mistake made, step by step side by side", setup_compare},
+    Command{"exercise", "a new problem to work out by hand, with worksheet, key and typical mistakes", setup_exercise},
+    Command{"mistakes", "what people get wrong, and which of it a problem can show", setup_mistakes},
     Command{"examples", "list the built-in problems, or print one as JSON to start your own", setup_examples},
     Command{"schema", "print the JSON Schema of problem or trace files", setup_schema},
 };

@@ -7,6 +7,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/page_options.hpp"
 #include "cli/pause.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
@@ -22,8 +23,10 @@ namespace {
 // As written on the command line.
 struct RunOptionTexts {
   std::vector<std::string> problem, output;
-  std::optional<std::string> precision, steps, heads, batch, width, color, lang, index_base, round, dtype, format, work;
-  bool full = false, ascii = false, with_weights = false, pause = false, quiet = false;
+  std::optional<std::string> steps, heads, format, work;
+  bool full = false, with_weights = false, pause = false, quiet = false;
+  PageOptionTexts page;
+  ComputationOptionTexts computation;
 };
 
 // The formats in which a run can be told, by the ending of a file or by --format.
@@ -44,8 +47,7 @@ struct Request {
   Format format = Format::text;  // on stdout, when there are no outputs
   PageOptions page;
   TextStyle style;
-  std::optional<int> rounding;
-  Dtype dtype = Dtype::f64;
+  Arithmetic arithmetic;
 };
 
 Format format_of_file(const std::string& path) {
@@ -59,32 +61,18 @@ Format format_of_file(const std::string& path) {
 
 std::string one_problem(const std::vector<std::string>& names) {
   if (names.size() > 1)
-    throw Error(
-        fmt::format("one problem at a time, but '{}' and '{}' were given; a list is one argument: write --heads 1,2",
-                    names[0], names[1]));
+    throw Error(fmt::format(
+        "one problem at a time, but '{}' and '{}' were given; a list is one argument: write --heads 1,2 or --steps Q,K",
+        names[0], names[1]));
   return names.empty() ? "worked" : names.front();
 }
 
-PageOptions page_options(const RunOptionTexts& texts, const World& world) {
-  PageOptions page;
-  page.language = language_of(world);
-  if (texts.lang) page.language = parse_choice("--lang", *texts.lang, {"en", "zh"}) == 1 ? Language::zh : Language::en;
-  if (texts.index_base) page.index_base = parse_number("--index-base", *texts.index_base, 0, 1);
-  if (texts.round) page.precision = parse_number("--round", *texts.round, 0, 12);
-  if (texts.precision) page.precision = parse_number("--precision", *texts.precision, 0, 17);
+PageOptions page_of_run(const RunOptionTexts& texts, const World& world, const Arithmetic& arithmetic) {
+  PageOptions page = page_from(texts.page, world, arithmetic.rounding.value_or(PageOptions{}.precision));
   if (texts.steps) page.selection.steps = parse_steps(*texts.steps);
   if (texts.work) page.work = static_cast<PageOptions::Work>(parse_choice("--work", *texts.work, {"first", "all", "none"}));
   page.full = texts.full;
   return page;
-}
-
-TextStyle text_style(const RunOptionTexts& texts, const World& world) {
-  TextStyle style;
-  style.width = texts.width ? parse_number("--width", *texts.width, 40, 10000) : world.terminal_width;
-  const std::size_t when = texts.color ? parse_choice("--color", *texts.color, {"auto", "always", "never"}) : 0;
-  style.color = when == 0 ? wants_color(world) : when == 1;
-  style.ascii = texts.ascii;
-  return style;
 }
 
 Request request_from(const RunOptionTexts& texts, const World& world) {
@@ -92,22 +80,10 @@ Request request_from(const RunOptionTexts& texts, const World& world) {
   request.problem = one_problem(texts.problem);
   for (const std::string& path : texts.output) request.outputs.emplace_back(path, format_of_file(path));
   if (texts.format) request.format = formats[parse_choice("--format", *texts.format, {"text", "json"})].format;
-  request.page = page_options(texts, world);
-  request.style = text_style(texts, world);
-  if (texts.round) request.rounding = parse_number("--round", *texts.round, 0, 12);
-  if (texts.dtype) request.dtype = parse_choice("--dtype", *texts.dtype, {"f64", "f32"}) == 1 ? Dtype::f32 : Dtype::f64;
+  request.arithmetic = arithmetic_from(texts.computation);
+  request.page = page_of_run(texts, world, request.arithmetic);
+  request.style = style_from(texts.page, world);
   return request;
-}
-
-// Cuts the problem to one item where --batch names one, and remembers which for the page.
-void choose_item(const RunOptionTexts& texts, PageOptions& page, Problem& problem) {
-  if (!texts.batch) return;
-  if (!problem.batched) throw Error("--batch: this problem has no batch; its X is one matrix");
-  const int base = static_cast<int>(page.index_base);
-  const int last = base + static_cast<int>(problem.batch()) - 1;
-  const Index item = parse_number("--batch", *texts.batch, base, last) - base;
-  page.chosen_item = {item, problem.batch()};
-  problem = select_item(problem, item);
 }
 
 bool tells_text(const Request& request) {
@@ -123,7 +99,7 @@ class Run {
  public:
   Run(const RunOptionTexts& texts, Request request, World& world)
       : texts_(texts), request_(std::move(request)), world_(world), problem_(read_problem(request_.problem, world)) {
-    choose_item(texts_, request_.page, problem_);
+    choose_item(texts_.computation, request_.page, problem_);
     if (texts_.heads)
       request_.page.selection.heads =
           parse_numbers("--heads", *texts_.heads, problem_.heads, static_cast<int>(request_.page.index_base), "head");
@@ -135,8 +111,8 @@ class Run {
     refuse_overwriting(paths(), {request_.problem});
     std::deque<OutputFile> files;
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
-    trace_ = run(plan_,
-                 {values_to_keep(plan_, request_.page.selection, tells_text(request_)), request_.dtype, request_.rounding});
+    trace_ = run(plan_, {values_to_keep(plan_, request_.page.selection, tells_text(request_)), request_.arithmetic.dtype,
+                         request_.arithmetic.rounding});
     if (!texts_.quiet && !shows_any_step()) tell(world_, std::string(no_such_step.in(request_.page.language)));
     if (!texts_.quiet)
       for (const std::string& warning : warnings(problem_, plan_, request_.page)) tell(world_, warning);
@@ -192,29 +168,20 @@ constexpr std::string_view examples_of_use =
     "  mha run bag_zh --lang zh --steps weights   in Chinese\n"
     "  cat mine.json | mha run -                  from standard input";
 
-void declare_options(CLI::App& app, RunOptionTexts& texts) {
+void declare_run_options(CLI::App& app, RunOptionTexts& texts) {
   app.add_option("PROBLEM", texts.problem, "a file, - for standard input, or an example's name (default: worked)");
   app.add_option("-o,--output", texts.output, "write to this file: .json the trace, .txt the page (repeatable)")
       ->type_name("FILE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  const auto text = [&app](const char* name, std::optional<std::string>& value, const char* type, const char* help) {
-    app.add_option(name, value, help)->type_name(type);
-  };
-  text("--steps", texts.steps, "LIST", "show and export only these steps, such as scores,weights or Q-V or packed");
-  text("--heads", texts.heads, "LIST", "show and export only these heads, such as 1,3-5");
-  text("--batch", texts.batch, "N", "show and export only this item of the batch");
-  text("--format", texts.format, "text|json", "what to print (text)");
-  text("--precision", texts.precision, "N", "decimals on the page (3)");
-  text("--round", texts.round, "N", "round each step's result to N decimals before the next step uses it");
-  text("--dtype", texts.dtype, "f64|f32", "arithmetic (f64)");
-  text("--work", texts.work, "first|all|none", "which entries are spelled out (first)");
-  text("--lang", texts.lang, "en|zh", "language of the page (from the locale)");
-  text("--index-base", texts.index_base, "0|1", "count heads, rows and columns from 0 or 1 (1)");
-  text("--width", texts.width, "N", "columns of the page (the terminal's, else 80)");
-  text("--color", texts.color, "auto|always|never", "colour (auto: on a terminal)");
+  declare_option(app, "--steps", texts.steps, "LIST",
+                 "show and export only these steps, such as scores,weights or Q-V or packed");
+  declare_option(app, "--heads", texts.heads, "LIST", "show and export only these heads, such as 1,3-5");
+  declare_option(app, "--format", texts.format, "text|json", "what to print (text)");
+  declare_option(app, "--work", texts.work, "first|all|none", "which entries are spelled out (first)");
+  declare_computation_options(app, texts.computation);
+  declare_page_options(app, texts.page);
   app.add_flag("--full", texts.full, "print large matrices whole");
-  app.add_flag("--ascii", texts.ascii, "draw with ASCII only; titles and labels stay as they are");
   app.add_flag("--with-weights", texts.with_weights, "put the weights and masks into the JSON as well");
   app.add_flag("--pause", texts.pause, "on a terminal: one step, then Enter for the next, q to end");
   app.add_flag("-q,--quiet", texts.quiet, "no warnings");
@@ -225,7 +192,7 @@ void declare_options(CLI::App& app, RunOptionTexts& texts) {
 
 Action setup_run(CLI::App& app) {
   auto texts = std::make_shared<RunOptionTexts>();
-  declare_options(app, *texts);
+  declare_run_options(app, *texts);
   return [texts](World& world) {
     if (texts->pause && !(world.input_is_terminal && world.output_is_terminal))
       throw Error("--pause waits for Enter after each step, which needs a terminal; leave it out to print everything");

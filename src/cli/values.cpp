@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
@@ -63,6 +64,15 @@ int parse_number(std::string_view option, std::string_view text, int least, int 
   return static_cast<int>(number);
 }
 
+double parse_tolerance(std::string_view option, std::string_view text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (text.empty() || error != std::errc() || stop != end || !std::isfinite(number) || !(number >= 0))
+    throw Error(fmt::format("{} '{}': expected a finite number from 0 on, such as 0.01", option, text));
+  return number;
+}
+
 std::vector<Index> parse_numbers(std::string_view option, std::string_view text, Index count, int base,
                                  std::string_view what) {
   std::vector<bool> chosen(static_cast<std::size_t>(count), false);
@@ -74,8 +84,9 @@ std::vector<Index> parse_numbers(std::string_view option, std::string_view text,
     if (first > last)
       throw Error(fmt::format("{} '{}': the range {} runs backwards; write {}-{}", option, text, item, last, first));
     if (first < base || last >= count + base)
-      throw Error(fmt::format("{} '{}': this problem has no {} {}; it has {} to {}, counted from {}", option, text, what,
-                              first < base ? first : last, base, count + base - 1, base));
+      throw Error(fmt::format(
+          "{} '{}': there is no {} {} here; there {}, counted from {}", option, text, what, first < base ? first : last,
+          count == 1 ? fmt::format("is one, {}", base) : fmt::format("are {} to {}", base, count + base - 1), base));
     for (Index i = first; i <= last; ++i) chosen[static_cast<std::size_t>(i - base)] = true;
   }
   std::vector<Index> numbers;

@@ -12,6 +12,9 @@ namespace mha {
 // A decimal number from least to most; anything else (nan, 1e3, −1, 0x10) is an error that names the option.
 int parse_number(std::string_view option, std::string_view text, int least, int most);
 
+// A decimal number from 0 on, finite: an infinite tolerance would let everything pass.
+double parse_tolerance(std::string_view option, std::string_view text);
+
 // "1,3-5" with numbers counted from `base`, as ascending numbers from 0 below `count`. `what` is "head" or the like.
 std::vector<Index> parse_numbers(std::string_view option, std::string_view text, Index count, int base,
                                  std::string_view what);

@@ -17,6 +17,7 @@ struct World {
   bool output_is_terminal = false;
   int terminal_width = 80;                              // columns of the terminal behind `out`; 80 where there is none
   std::function<std::string(const char*)> environment;  // "" for a variable that is not set
+  bool error_is_terminal = false;
 };
 
 // The language of the locale's name (LC_ALL, LC_MESSAGES, LANG, the first that is set): Chinese for zh…, else English. No

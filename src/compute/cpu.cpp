@@ -4,11 +4,12 @@
 #include <Eigen/Core>
 #include <cassert>
 #include <cmath>
-#include <limits>
+#include <functional>
 #include <type_traits>
 #include <vector>
 
 #include "compute/backend.hpp"
+#include "compute/cpu_softmax.hpp"
 #include "core/error.hpp"
 
 namespace mha {
@@ -123,28 +124,49 @@ class CpuBackend : public Backend {
       case Op::softmax: return softmax(step, block, out);
       case Op::merge: return merge(step, block, out);
       case Op::copy: return copy(step, block, out);
+      case Op::relu: return relu(step, block, out);
+      case Op::reshape: return reshape(step, block, out);
+      case Op::pool: return pool(step, block, out);
     }
   }
 
-  // rows×k · k×cols → rows×cols, or rows×k · (cols×k)ᵀ; then the bias on each row.
-  void product(const Step& step, const Block& block, T* out) {
-    const Shape& right = shape_of(step.in[1]);
-    const Index k = shape_of(step.in[0]).cols, cols = shape_of(step.out).cols;
-    const View a(rows_of(step.in[0], step, block, block.first), block.count, k);
-    const View b(rows_of(step.in[1], step, block, 0), right.rows, right.cols);
-    Eigen::Map<Matrix> result(out, block.count, cols);
-    if (step.transposed)
-      result.noalias() = a * b.transpose();
-    else
-      result.noalias() = a * b;
-    if (step.in.size() > 2) result.rowwise() += View(rows_of(step.in[2], step, block, 0), 1, cols).row(0);
+  // out[i, j] becomes combine(out[i, j], b[i, j]), with one row or column of b serving all.
+  template <typename Combine>
+  void with_operand(ValueId id, const Step& step, const Block& block, T* out, Combine combine) {
+    const Shape& shape = shape_of(id);
+    const Index cols = shape_of(step.out).cols;
+    const Index row_stride = shape.rows == 1 ? 0 : shape.cols, col_stride = shape.cols == 1 ? 0 : 1;
+    const T* b = rows_of(id, step, block, block.first);
+    for (Index i = 0; i < block.count; ++i)
+      for (Index j = 0; j < cols; ++j) out[i * cols + j] = combine(out[i * cols + j], b[i * row_stride + j * col_stride]);
   }
 
-  // Columns head·d … head·d + d − 1 of n×(h·d).
+  // rows×k · k×cols → rows×cols; either operand may be stored transposed. Then a bias on each row.
+  void product(const Step& step, const Block& block, T* out) {
+    const Shape &left = shape_of(step.in[0]), &right = shape_of(step.in[1]);
+    const View b(rows_of(step.in[1], step, block, 0), right.rows, right.cols);
+    Eigen::Map<Matrix> result(out, block.count, shape_of(step.out).cols);
+    if (step.first_transposed) {
+      const View a(rows_of(step.in[0], step, block, 0), left.rows, left.cols);
+      result.noalias() = a.middleCols(block.first, block.count).transpose() * b;
+    } else {
+      const View a(rows_of(step.in[0], step, block, block.first), block.count, left.cols);
+      if (step.transposed)
+        result.noalias() = a * b.transpose();
+      else
+        result.noalias() = a * b;
+    }
+    for (std::size_t term = 2; term < step.in.size(); ++term) with_operand(step.in[term], step, block, out, std::plus<T>());
+  }
+
+  // n×(h·d) → this head's n×d.
   void split(const Step& step, const Block& block, T* out) {
-    const Index d = shape_of(step.out).cols, width = shape_of(step.in[0]).cols;
-    const T* a = slot_of(step.in[0]).data + (block.item * shape_of(step.in[0]).rows + block.first) * width;
-    for (Index i = 0; i < block.count; ++i) std::copy_n(a + i * width + block.head * d, d, out + i * d);
+    const Shape &from = shape_of(step.in[0]), &to = shape_of(step.out);
+    const T* a = slot_of(step.in[0]).data + (block.item * from.rows + block.first) * from.cols;
+    for (Index c = 0; c < to.cols; ++c) {
+      const Index column = column_of(step.arrangement, block.head, to.heads, c, to.cols);
+      for (Index i = 0; i < block.count; ++i) out[i * to.cols + c] = a[i * from.cols + column];
+    }
   }
 
   // (a, b) → (a·cos − b·sin, a·sin + b·cos) for each pair of columns; the columns behind the last pair stay.
@@ -165,9 +187,8 @@ class CpuBackend : public Backend {
   }
 
   void multiply(const Step& step, const Block& block, T* out) {
-    const T* a = rows_of(step.in[0], step, block, block.first);
-    const T factor = *slot_of(step.in[1]).data;
-    for (Index i = 0; i < block.count * shape_of(step.out).cols; ++i) out[i] = a[i] * factor;
+    copy(step, block, out);
+    with_operand(step.in[1], step, block, out, std::multiplies<T>());
   }
 
   void softcap(const Step& step, const Block& block, T* out) {
@@ -177,46 +198,74 @@ class CpuBackend : public Backend {
   }
 
   void add(const Step& step, const Block& block, T* out) {
-    const Index cols = shape_of(step.out).cols;
-    std::copy_n(rows_of(step.in[0], step, block, block.first), block.count * cols, out);
-    for (std::size_t term = 1; term < step.in.size(); ++term) {
-      const Index stride = shape_of(step.in[term]).rows == 1 ? 0 : cols;
-      const T* b = rows_of(step.in[term], step, block, block.first);
-      for (Index i = 0; i < block.count; ++i)
-        for (Index j = 0; j < cols; ++j) out[i * cols + j] += b[i * stride + j];
-    }
+    copy(step, block, out);
+    for (std::size_t term = 1; term < step.in.size(); ++term) with_operand(step.in[term], step, block, out, std::plus<T>());
   }
 
-  // e^(z − max) / Σ e^(z − max) in each row. A row of −∞ has no key to attend to: zeros. NaN makes its row NaN.
   void softmax(const Step& step, const Block& block, T* out) {
+    if (!(step.softmax == Softmax{})) return other_softmax(step, block, out);
     const Index cols = shape_of(step.out).cols;
     const T* a = rows_of(step.in[0], step, block, block.first);
-    for (Index i = 0; i < block.count; ++i, a += cols, out += cols) {
-      T maximum = a[0];
-      for (Index j = 1; j < cols; ++j)
-        if (a[j] > maximum || std::isnan(a[j])) maximum = a[j];
-      if (maximum == -std::numeric_limits<T>::infinity()) {
-        std::fill_n(out, cols, T(0));
-        continue;
-      }
-      T sum = 0;
-      for (Index j = 0; j < cols; ++j) sum += out[j] = std::exp(a[j] - maximum);
-      for (Index j = 0; j < cols; ++j) out[j] /= sum;
-    }
+    for (Index i = 0; i < block.count; ++i) softmax_row(a + i * cols, cols, out + i * cols);
   }
 
-  // Head i's d columns go to columns i·d … i·d + d − 1.
+  void other_softmax(const Step& step, const Block& block, T* out) {
+    const Shape& shape = shape_of(step.out);
+    const Index cols = shape.cols, size = shape.rows * cols;
+    const T* a = rows_of(step.in[0], step, block, block.first) - block.first * cols;
+    const T* first_head = a - block.head * size;
+    for (Index i = block.first; i < block.first + block.count; ++i)
+      for (Index j = 0; j < cols; ++j) {
+        Slice<T> slice{a + i * cols, cols};
+        if (step.softmax.over == Softmax::Over::column) slice = {a + j, shape.rows, cols};
+        if (step.softmax.over == Softmax::Over::heads) slice = {first_head + i * cols + j, shape.heads, size};
+        if (step.softmax.over == Softmax::Over::matrix) slice = {a, size};
+        out[(i - block.first) * cols + j] = Normalised<T>(slice, step.softmax)(a[i * cols + j]);
+      }
+  }
+
+  // The heads' n×d → n×(h·d).
   void merge(const Step& step, const Block& block, T* out) {
     const Shape& from = shape_of(step.in[0]);
     const Index width = shape_of(step.out).cols;
     for (Index head = 0; head < from.heads; ++head) {
       const T* a = slot_of(step.in[0]).data + ((block.item * from.heads + head) * from.rows + block.first) * from.cols;
-      for (Index i = 0; i < block.count; ++i) std::copy_n(a + i * from.cols, from.cols, out + i * width + head * from.cols);
+      for (Index c = 0; c < from.cols; ++c) {
+        const Index column = column_of(step.arrangement, head, from.heads, c, from.cols);
+        for (Index i = 0; i < block.count; ++i) out[i * width + column] = a[i * from.cols + c];
+      }
     }
   }
 
   void copy(const Step& step, const Block& block, T* out) {
     std::copy_n(rows_of(step.in[0], step, block, block.first), block.count * shape_of(step.out).cols, out);
+  }
+
+  void relu(const Step& step, const Block& block, T* out) {
+    copy(step, block, out);
+    for (Index i = 0; i < block.count * shape_of(step.out).cols; ++i) out[i] = std::max(out[i], T(0));
+  }
+
+  // All numbers of an item in their order in memory, cut into rows of another length.
+  void reshape(const Step& step, const Block& block, T* out) {
+    const Shape& to = shape_of(step.out);
+    const T* a = slot_of(step.in[0]).data + block.item * to.heads * to.rows * to.cols;
+    std::copy_n(a + (block.head * to.rows + block.first) * to.cols, block.count * to.cols, out);
+  }
+
+  // h matrices n×d → their mean, sum or maximum, entry by entry.
+  void pool(const Step& step, const Block& block, T* out) {
+    const Shape& from = shape_of(step.in[0]);
+    const Index size = from.rows * from.cols, count = block.count * from.cols;
+    const T* a = slot_of(step.in[0]).data + block.item * from.heads * size + block.first * from.cols;
+    std::copy_n(a, count, out);
+    for (Index head = 1; head < from.heads; ++head)
+      for (Index i = 0; i < count; ++i) {
+        const T next = a[head * size + i];
+        out[i] = step.pooling == Pooling::maximum ? std::max(out[i], next) : out[i] + next;
+      }
+    if (step.pooling == Pooling::mean)
+      for (Index i = 0; i < count; ++i) out[i] /= static_cast<T>(from.heads);
   }
 
   const Plan& plan_;

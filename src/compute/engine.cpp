@@ -16,7 +16,7 @@ std::size_t at(ValueId id) {
 
 // Step `next` can follow `step` block by block: it reads these rows of the result, and nothing else of it.
 bool follows_by_rows(const Step& step, const Step& next) {
-  if (!info_of(step.op).row_wise || !info_of(next.op).row_wise || next.in.front() != step.out) return false;
+  if (!is_row_wise(step) || !is_row_wise(next) || next.in.front() != step.out) return false;
   return std::count(next.in.begin(), next.in.end(), step.out) == 1;
 }
 
@@ -62,6 +62,16 @@ void round_result(ValueId id, int decimals, Backend& backend) {
   backend.set(id, std::move(rounded));
 }
 
+bool takes_whole_values(const RunOptions& options) {
+  return options.rounding || options.after;
+}
+
+void after_step(const Plan& plan, const Step& step, const RunOptions& options, Backend& backend) {
+  const bool written_down = plan.value(step.out).step.has_value();
+  if (options.rounding && written_down) round_result(step.out, *options.rounding, backend);
+  if (options.after) options.after(step, backend);
+}
+
 }  // namespace
 
 std::vector<bool> values_to_keep(const Plan& plan, const Selection& selection, bool operands) {
@@ -77,7 +87,7 @@ std::vector<bool> values_to_keep(const Plan& plan, const Selection& selection, b
 
 Schedule make_schedule(const Plan& plan, const RunOptions& options) {
   Schedule schedule;
-  schedule.groups = make_groups(plan, !options.rounding);
+  schedule.groups = make_groups(plan, !takes_whole_values(options));
   schedule.kept = options.keep;
   schedule.only_blocks.resize(plan.values.size(), false);
   schedule.last_use.resize(plan.values.size(), 0);
@@ -106,7 +116,7 @@ Trace run(const Plan& plan, const RunOptions& options) {
       run_by_blocks(plan, group, *backend);
     else
       run_whole(plan, plan.steps[group.first_step], *backend);
-    if (options.rounding) round_result(plan.steps[group.first_step].out, *options.rounding, *backend);
+    if (takes_whole_values(options)) after_step(plan, plan.steps[group.first_step], options, *backend);
     for (std::size_t id = 0; id < plan.values.size(); ++id) {
       if (schedule.last_use[id] != g) continue;
       if (schedule.kept[id]) trace.values[id] = backend->get(static_cast<ValueId>(id));

@@ -7,10 +7,15 @@
 
 namespace mha {
 
+// Called after each step. It may read the step's whole result (Backend::get) and put another in its place (Backend::set)
+// before the next step reads it.
+using AfterStep = std::function<void(const Step&, Backend&)>;
+
 struct RunOptions {
   std::vector<bool> keep;  // by ValueId: values that the trace shall hold
   Dtype dtype = Dtype::f64;
   std::optional<int> rounding;  // each step's result is rounded to so many decimals before the next step reads it
+  AfterStep after = {};         // sees the result as rounded
 };
 
 // The values that these steps compute, and with `operands` those that they read as well.

@@ -154,6 +154,10 @@ std::optional<ValueId> Plan::find(StepId step) const {
   return std::nullopt;
 }
 
+bool is_row_wise(const Step& step) {
+  return info_of(step.op).row_wise && !step.first_transposed && step.softmax.over == Softmax::Over::row;
+}
+
 Plan make_plan(const Problem& problem) {
   Builder build;
   const ValueId X = build.given(Role::input, "X", problem.X);

@@ -31,9 +31,13 @@ struct Step {
   StepId id;
   std::vector<ValueId> in;
   ValueId out = -1;
-  bool transposed = false;          // product: the second operand is used transposed
-  double cap = 0;                   // softcap: c
-  Pairing pairing = Pairing::half;  // rotate
+  bool transposed = false;                              // product: the second operand is used transposed
+  bool first_transposed = false;                        // product: the first one is
+  double cap = 0;                                       // softcap: c
+  Pairing pairing = Pairing::half;                      // rotate
+  Arrangement arrangement = Arrangement::side_by_side;  // split, merge
+  Pooling pooling = Pooling::mean;                      // pool
+  Softmax softmax = {};
 };
 
 struct Plan {
@@ -44,6 +48,9 @@ struct Plan {
   // The value that holds this step's result, or nothing where the problem has no such step.
   std::optional<ValueId> find(StepId step) const;
 };
+
+// Whether row i of the step's result needs row i of its first operand only.
+bool is_row_wise(const Step& step);
 
 // The steps of multi-head attention (Vaswani et al. 2017, section 3.2) for this problem, which the plan refers to and
 // which must outlive it.

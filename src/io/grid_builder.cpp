@@ -42,6 +42,7 @@ void GridBuilder::put_odd(OddEntry::Kind kind, double value, Position position, 
   const auto is_same = [kind](const OddEntry& entry) { return entry.kind == kind; };
   if (std::none_of(grid_.odd.begin(), grid_.odd.end(), is_same))
     grid_.odd.push_back({kind, position, entry_path(), std::string(found)});
+  if (kind == OddEntry::Kind::null) grid_.nulls.push_back(grid_.numbers.size());
   put(value, [position] { return position; });
 }
 

@@ -24,6 +24,7 @@ class GridBuilder {
     grid_.numbers.push_back(value);
     ++lists_.back().entries;
   }
+  void see_written(std::string_view number, double value) { grid_.writing.see(number, value); }
   void put_odd(OddEntry::Kind kind, double value, Position position, std::string_view found);
 
   // Where each open list began, the outermost first.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -27,14 +28,37 @@ decltype(Node::value) value_of(const Word& word) {
   return Scalar{word.value, escape(word.written)};
 }
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Texts that stand for numbers which JSON does not have.
+struct NumberText {
+  std::string_view text;
+  OddEntry::Kind kind;
+  double value;
+};
+constexpr std::array number_texts_known = {
+    NumberText{"-inf", OddEntry::Kind::minus_infinity_text, -infinity},
+    NumberText{"inf", OddEntry::Kind::not_finite, infinity},
+    NumberText{"nan", OddEntry::Kind::not_finite, no_value},
+};
+
+// Null where the text is no number.
+const NumberText* number_text(std::string_view text, NumberTexts accepted) {
+  const std::size_t count = accepted == NumberTexts::all ? number_texts_known.size() : 1;
+  const auto* end = number_texts_known.begin() + count;
+  const auto* found =
+      std::find_if(number_texts_known.begin(), end, [&](const NumberText& row) { return row.text == text; });
+  return found == end ? nullptr : found;
+}
+
 bool is_ignored(std::string_view key) {
   return key.starts_with('_') || key == "$schema";
 }
 
 class TreeReader {
  public:
-  TreeReader(Source& source, std::span<const std::string_view> lists_of_text)
-      : source_(source), lists_of_text_(lists_of_text) {}
+  TreeReader(Source& source, std::span<const std::string_view> lists_of_text, NumberTexts number_texts)
+      : source_(source), lists_of_text_(lists_of_text), number_texts_(number_texts) {}
 
   Node take() { return std::move(root_); }
 
@@ -77,6 +101,7 @@ class TreeReader {
 
   Source& source_;
   std::span<const std::string_view> lists_of_text_;
+  NumberTexts number_texts_;
   std::vector<Opening> open_;        // all lists and objects around the current token
   std::vector<Frame> frames_;        // those of them that become nodes
   std::optional<GridBuilder> grid_;  // the innermost of them, while they hold numbers
@@ -112,7 +137,9 @@ bool TreeReader::word() {
 // An entry of the grid.
 void TreeReader::put(const Word& word) {
   switch (word.kind) {
-    case Word::Kind::number: return grid_->put(word.value, [this] { return source_.position(); });
+    case Word::Kind::number:
+      if (number_texts_ == NumberTexts::all) grid_->see_written(word.written, word.value);
+      return grid_->put(word.value, [this] { return source_.position(); });
     case Word::Kind::not_finite:
       return grid_->put_odd(OddEntry::Kind::not_finite, word.value, source_.position(), word.written);
     case Word::Kind::boolean: return grid_->put_odd(OddEntry::Kind::boolean, word.value, source_.position(), word.written);
@@ -124,13 +151,12 @@ void TreeReader::put(const Word& word) {
 
 bool TreeReader::string(std::string& text) {
   if (ignored()) return true;
-  const bool minus_infinity = text == "-inf";
-  if (grid_ && grid_->undecided() && !minus_infinity) unpack_grid();
+  const NumberText* number = number_text(text, number_texts_);
+  if (grid_ && grid_->undecided() && number == nullptr) unpack_grid();
   if (!grid_) {
     place(node(source_.position(), std::move(text)));
-  } else if (minus_infinity) {
-    grid_->put_odd(OddEntry::Kind::minus_infinity_text, -std::numeric_limits<double>::infinity(), source_.position(),
-                   "\"-inf\"");
+  } else if (number != nullptr) {
+    grid_->put_odd(number->kind, number->value, source_.position(), quote(text));
   } else {
     grid_->put_odd(OddEntry::Kind::text, no_value, source_.position(), "the text " + quote(text));
   }
@@ -247,8 +273,8 @@ void TreeReader::place(Node node) {
 
 }  // namespace
 
-Node read_json(Source& source, std::span<const std::string_view> lists_of_text) {
-  TreeReader reader(source, lists_of_text);
+Node read_json(Source& source, std::span<const std::string_view> lists_of_text, NumberTexts number_texts) {
+  TreeReader reader(source, lists_of_text, number_texts);
   Json::sax_parse(SourceIterator(source), SourceIterator(), &reader);
   return reader.take();
 }

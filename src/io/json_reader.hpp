@@ -9,8 +9,14 @@
 
 namespace mha {
 
+enum class NumberTexts {
+  minus_infinity,  // "-inf" alone is a number
+  all,             // "inf" and "nan" as well; and the grids tell how exactly their numbers are written
+};
+
 // Lists of numbers become grids, except below the top-level keys `lists_of_text`, where every list stays a list: a label
 // may well be "-inf". Members whose keys start with _ or are $schema are left out. Throws InputFault.
-Node read_json(Source& source, std::span<const std::string_view> lists_of_text);
+Node read_json(Source& source, std::span<const std::string_view> lists_of_text,
+               NumberTexts number_texts = NumberTexts::minus_infinity);
 
 }  // namespace mha

@@ -23,12 +23,23 @@ struct OddEntry {
   std::string found;  // as it stood in the input, safe to print
 };
 
+// How exactly numbers are written: the most decimals, and the most significant digits. The noise of binary arithmetic does
+// not count: 0.30000000000000004 is 0.3.
+struct Writing {
+  int decimals = 0;
+  int digits = 0;
+
+  void see(std::string_view number, double value);
+};
+
 // Lists of numbers inside lists, each axis of one length, row after row. Booleans are 0 and 1, "-inf" is −∞, and what has
 // no value is NaN; the first of each kind is on record, in the order of the file.
 struct Grid {
   std::vector<Index> axes;
   Numbers numbers;
   std::vector<OddEntry> odd;
+  std::vector<std::size_t> nulls;  // the places of all entries that are null
+  Writing writing;                 // only where the reader was asked for it
 
   // The earliest odd entry of any kind but these.
   const OddEntry* first_odd_except(std::initializer_list<OddEntry::Kind> accepted) const;

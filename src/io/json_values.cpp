@@ -22,6 +22,8 @@ bool is_integer(double value) {
   if (node.as<std::string>() != nullptr && node.path.ends_with(']'))
     fail(node, fmt::format("{} stands where a number belongs; numbers are written without quotes", describe(node)));
   refuse_file(node);
+  if (node.as<Object>() != nullptr && node.path.ends_with(']'))
+    fail(node, fmt::format("{} stands where numbers belong", describe(node)));
   fail(node, fmt::format("found {}, expected a matrix, which is a list of rows: [[1, 0], [0, 1]]", describe(node)));
 }
 
@@ -32,8 +34,8 @@ std::string_view remedy(OddEntry::Kind kind, Entries entries) {
   switch (kind) {
     case OddEntry::Kind::boolean: return "booleans belong in the masks allow, block and padding; write 1 or 0";
     case OddEntry::Kind::text:
-      return entries == Entries::addends ? "numbers are written without quotes, −∞ as \"-inf\""
-                                         : "numbers are written without quotes";
+      return entries == Entries::numbers ? "numbers are written without quotes"
+                                         : "numbers are written without quotes, −∞ as \"-inf\"";
     case OddEntry::Kind::minus_infinity_text: return "\"-inf\" belongs in add masks; here every entry is a finite number";
     case OddEntry::Kind::not_finite:
       return "Python's json writes this, but it is no JSON; here every entry is a finite number";
@@ -49,6 +51,7 @@ void refuse_odd_entries(const Grid& grid, Entries entries) {
     case Entries::numbers: odd = grid.first_odd_except({}); break;
     case Entries::switches: odd = grid.first_odd_except({Kind::boolean}); break;
     case Entries::addends: odd = grid.first_odd_except({Kind::minus_infinity_text, Kind::not_finite}); break;
+    case Entries::answers: odd = grid.first_odd_except({Kind::minus_infinity_text, Kind::not_finite, Kind::null}); break;
   }
   if (odd != nullptr)
     throw InputFault(odd->position, odd->path,
@@ -78,7 +81,7 @@ void expect_entries(const Node& node, const Grid& grid, std::string_view expecte
 void refuse_empty(const Node& node, const Grid& grid) {
   const auto empty = std::find(grid.axes.begin(), grid.axes.end(), 0);
   if (empty == grid.axes.end()) return;
-  if (empty == grid.axes.begin()) fail(node, "[] is empty; a matrix has at least one row: [[1, 0], [0, 1]]");
+  if (empty == grid.axes.begin()) fail(node, "[] is empty; at least one number or row belongs here");
   fail(node, "its rows are empty: []; each needs at least one number: [[1, 0], [0, 1]]");
 }
 
@@ -116,9 +119,14 @@ Grid& expect_grid(Node& node, Entries entries) {
   return *grid;
 }
 
-Shape expect_matrix(Node& node) {
-  const Grid& grid = expect_grid(node, Entries::numbers);
+Grid& expect_rows(Node& node, Entries entries) {
+  Grid& grid = expect_grid(node, entries);
   if (grid.axes.size() == 1) fail(node, offer_matrix(node, grid));
+  return grid;
+}
+
+Shape expect_matrix(Node& node) {
+  const Grid& grid = expect_rows(node, Entries::numbers);
   if (grid.axes.size() > 2) fail(node, fmt::format("found {}, expected one matrix, a list of rows", describe(node)));
   return {1, 1, grid.axes[0], grid.axes[1]};
 }

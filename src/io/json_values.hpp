@@ -14,10 +14,14 @@ enum class Entries {
   numbers,   // nothing
   switches,  // 0 and 1 alone, or booleans
   addends,   // "-inf", and NaN and ±Infinity as Python writes them
+  answers,   // these, "inf" and "nan", and null for what is not filled in
 };
 
 // Numbers in at least one axis, none of them of length 0.
 Grid& expect_grid(Node& node, Entries entries);
+
+// The same in at least two axes: a matrix, or a list of them.
+Grid& expect_rows(Node& node, Entries entries);
 
 // A matrix of plain numbers: 1×1×rows×cols. The numbers stay in the node until they are taken.
 Shape expect_matrix(Node& node);

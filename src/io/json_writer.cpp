@@ -33,14 +33,23 @@ void JsonWriter::text(std::string_view value) {
   put_quoted(value);
 }
 
-void JsonWriter::number(double value) {
+void JsonWriter::number(double value, Dtype dtype) {
   start_value();
-  put_number<double>(value);
+  if (dtype == Dtype::f32) {
+    put_number<float>(value);
+  } else {
+    put_number<double>(value);
+  }
 }
 
 void JsonWriter::integer(Index value) {
   start_value();
   put(std::to_string(value));
+}
+
+void JsonWriter::boolean(bool value) {
+  start_value();
+  put(value ? "true" : "false");
 }
 
 void JsonWriter::null() {

@@ -22,8 +22,9 @@ class JsonWriter {
 
   void key(std::string_view name);  // the next value belongs to it
   void text(std::string_view value);
-  void number(double value);
+  void number(double value, Dtype dtype = Dtype::f64);
   void integer(Index value);
+  void boolean(bool value);
   void null();
 
   void row(const double* first, Index count, Dtype dtype = Dtype::f64);

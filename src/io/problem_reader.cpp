@@ -1,14 +1,9 @@
 // Problem files: JSON in, a checked Problem out.
 #include "io/problem_reader.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <system_error>
 
-#include "core/error.hpp"
+#include "io/input_file.hpp"
 #include "io/json_reader.hpp"
 #include "io/problem_parts.hpp"
 
@@ -29,21 +24,6 @@ Problem read_parts(Node& root) {
   return problem;
 }
 
-Error named(std::string_view name, const InputFault& fault) {
-  const auto [line, column] = fault.position();
-  const std::string path = fault.path().empty() ? "" : fault.path() + ": ";
-  return Error(fmt::format("{}:{}:{}: {}{}", name, line, column, path, fault.what()));
-}
-
-Error named(std::string_view name, int code) {
-  switch (code) {
-    case ENOENT: return Error(fmt::format("{}: there is no such file; check the path", name));
-    case EISDIR: return Error(fmt::format("{}: this is a directory; name a problem file in it", name));
-    case EACCES: return Error(fmt::format("{}: no permission to read it; allow it with chmod +r", name));
-    default: return Error(fmt::format("{}: cannot be read: {}", name, std::generic_category().message(code)));
-  }
-}
-
 // `input` is what a Source is made from.
 template <typename Input>
 Problem read(Input input, std::string_view name) {
@@ -58,25 +38,10 @@ Problem read(Input input, std::string_view name) {
   }
 }
 
-class File {
- public:
-  explicit File(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ < 0) throw named(path, errno);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { ::close(fd_); }
-
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 }  // namespace
 
 Problem read_problem_file(const std::string& path) {
-  const File file(path);
+  const InputFile file(path);
   return read(file.fd(), path);
 }
 

@@ -62,4 +62,13 @@ std::string quote(std::string_view text) {
   return '"' + escape(text) + '"';
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t bytes = first_character(text).bytes;
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
+}
+
 }  // namespace mha

@@ -13,4 +13,6 @@ std::string quote(std::string_view text);
 // The same without the quotes, cut after `most` characters.
 std::string escape(std::string_view text, std::size_t most = 40);
 
+bool is_utf8(std::string_view text);
+
 }  // namespace mha

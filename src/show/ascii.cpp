@@ -15,13 +15,18 @@ struct Spelling {
 };
 
 constexpr std::array spellings = {
-    Spelling{U'·', "*"},   Spelling{U'×', "x"},   Spelling{U'→', "->"},  Spelling{U'−', "-"},  Spelling{U'–', "-"},
-    Spelling{U'∞', "inf"}, Spelling{U'Σ', "sum"}, Spelling{U'…', "..."}, Spelling{U'⋮', ":"},  Spelling{U'⋱', "..."},
-    Spelling{U'─', "-"},   Spelling{U'═', "="},   Spelling{U'│', "|"},   Spelling{U'⎡', "["},  Spelling{U'⎢', "|"},
-    Spelling{U'⎣', "["},   Spelling{U'⎤', "]"},   Spelling{U'⎥', "|"},   Spelling{U'⎦', "]"},  Spelling{U'⁽', "("},
-    Spelling{U'⁾', ")"},   Spelling{U'⁰', "0"},   Spelling{U'¹', "1"},   Spelling{U'²', "2"},  Spelling{U'³', "3"},
-    Spelling{U'⁴', "4"},   Spelling{U'⁵', "5"},   Spelling{U'⁶', "6"},   Spelling{U'⁷', "7"},  Spelling{U'⁸', "8"},
-    Spelling{U'⁹', "9"},   Spelling{U'ᵏ', "k"},   Spelling{U'ᵛ', "v"},   Spelling{U'ᵀ', "^T"}, Spelling{U'\u0303', "~"},
+    Spelling{U'·', "*"},      Spelling{U'×', "x"},   Spelling{U'→', "->"},     Spelling{U'−', "-"},
+    Spelling{U'–', "-"},      Spelling{U'∞', "inf"}, Spelling{U'Σ', "sum"},    Spelling{U'…', "..."},
+    Spelling{U'⋮', ":"},      Spelling{U'⋱', "..."}, Spelling{U'─', "-"},      Spelling{U'═', "="},
+    Spelling{U'│', "|"},      Spelling{U'⎡', "["},   Spelling{U'⎢', "|"},      Spelling{U'⎣', "["},
+    Spelling{U'⎤', "]"},      Spelling{U'⎥', "|"},   Spelling{U'⎦', "]"},      Spelling{U'⁽', "("},
+    Spelling{U'⁾', ")"},      Spelling{U'⁰', "0"},   Spelling{U'¹', "1"},      Spelling{U'²', "2"},
+    Spelling{U'³', "3"},      Spelling{U'⁴', "4"},   Spelling{U'⁵', "5"},      Spelling{U'⁶', "6"},
+    Spelling{U'⁷', "7"},      Spelling{U'⁸', "8"},   Spelling{U'⁹', "9"},      Spelling{U'ᵏ', "k"},
+    Spelling{U'ᵛ', "v"},      Spelling{U'ᵀ', "^T"},  Spelling{U'\u0303', "~"}, Spelling{U'∘', "o"},
+    Spelling{U'θ', "theta"},  Spelling{U'′', "'"},   Spelling{U'├', "|"},      Spelling{U'└', "`"},
+    Spelling{U'≠', "!="},     Spelling{U'←', "<-"},  Spelling{U'⌊', "floor("}, Spelling{U'⌋', ")"},
+    Spelling{U'∜', "root4 "},
 };
 
 constexpr bool is_of_word(char c) {

@@ -92,7 +92,7 @@ struct Shown {
 };
 
 struct Cell {
-  enum class Mark : char { none, hidden, worked };  // hidden by a mask; spelled out below
+  enum class Mark : char { none, hidden, worked, wrong };  // hidden by a mask; spelled out below; not what is expected
   std::string text;
   Mark mark = Mark::none;
   float shade = -1;  // 0 to 1 for a weight; negative: none
@@ -138,6 +138,8 @@ struct Work {
 struct Table {
   std::vector<std::string> header;
   std::vector<std::vector<Words>> rows;
+  std::vector<bool> numeric = {};  // by column: set flush right; empty: none is
+  bool within_step = false;        // belongs to the step above it
 };
 
 using Block = std::variant<Title, Facts, Section, StepHeading, Note, Equation, Work, Table>;

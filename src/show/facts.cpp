@@ -11,6 +11,12 @@ class Header {
  public:
   explicit Header(const Scene& scene) : problem_(scene.problem), scene_(scene) {}
 
+  Facts given() {
+    sizes();
+    rules();
+    return std::move(facts_);
+  }
+
   Facts facts() {
     sizes();
     rules();
@@ -70,14 +76,11 @@ class Header {
 
   void arithmetic() {
     facts_.parts.emplace_back(scene_.trace.device + " " + std::string(dtype_name(scene_.trace.dtype)));
-    if (scene_.trace.rounding) add(phrase::rounded, decimals(*scene_.trace.rounding));
-    if (scene_.trace.rounding != scene_.options.precision) facts_.parts.emplace_back(decimals(scene_.options.precision));
+    const Language language = scene_.options.language;
+    if (scene_.trace.rounding) add(phrase::rounded, decimals_text(language, *scene_.trace.rounding));
+    if (scene_.trace.rounding != scene_.options.precision)
+      facts_.parts.emplace_back(decimals_text(language, scene_.options.precision));
     add(phrase::counted_from, scene_.options.index_base);
-  }
-
-  std::string decimals(int count) const {
-    return count == 1 ? say(scene_.options.language, phrase::one_decimal)
-                      : say(scene_.options.language, phrase::decimals, count);
   }
 
   const Problem& problem_;
@@ -109,12 +112,24 @@ void add_description(std::string_view text, std::vector<Block>& blocks) {
 
 }  // namespace
 
+std::string decimals_text(Language language, int count) {
+  return count == 1 ? say(language, phrase::one_decimal) : say(language, phrase::decimals, count);
+}
+
+Facts given_facts_of(const Scene& scene) {
+  return Header(scene).given();
+}
+
+Facts facts_of(const Scene& scene) {
+  return Header(scene).facts();
+}
+
 void add_header(const Scene& scene, std::vector<Block>& blocks) {
   const Language language = scene.options.language;
   Title title{{say(language, phrase::title)}};
   if (!scene.problem.title.empty()) title.parts.push_back(Words().quote(scene.problem.title.in(language)));
   blocks.emplace_back(std::move(title));
-  blocks.emplace_back(Header(scene).facts());
+  blocks.emplace_back(facts_of(scene));
   std::string convention = say(language, phrase::convention);
   if (scene.problem.layout == Layout::torch) convention += say(language, phrase::and_torch);
   if (scene.problem.fused) convention += fused_text(scene);

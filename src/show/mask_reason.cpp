@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "show/notation.hpp"
 #include "show/number_text.hpp"
 #include "show/phrases.hpp"
 
@@ -62,7 +63,8 @@ Words mask_reason(const Scene& scene, const Step& step, Place place, Index query
   Words words;
   for (std::size_t i = 1; i < step.in.size(); ++i) {
     const Value& value = scene.plan.value(step.in[i]);
-    const double added = value.constant->spread(onto, place.item, place.head, query, key);
+    if (value.mask < 0) continue;  // not a mask as the problem has it
+    const double added = value.constant->spread(onto, place.item, own_head(scene, step.out, place.head), query, key);
     if (added == 0) continue;
     const Words one = reason.of(scene.problem.masks[static_cast<std::size_t>(value.mask)], added);
     if (!words.empty() && !one.empty()) words.add(say(scene.options.language, phrase::semicolon));

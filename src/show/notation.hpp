@@ -7,14 +7,21 @@
 
 namespace mha {
 
+// The place at which the own matrix of a value, from 0, is found: the first query head that it serves. And the way back.
+Place place_of_head(const Scene& scene, ValueId id, Index item, Index own);
+Index own_head(const Scene& scene, ValueId id, Index head);
+
+// "¹²"
+std::string superscript(Index number);
+
 // "⁽¹⁾", or "⁽ᵏᵛ¹⁾" for what a group of query heads shares; empty for what belongs to all heads.
 std::string head_mark(const Scene& scene, const Value& value, Index head);
 
 // "W_Q⁽¹⁾", "K⁽¹⁾ᵀ"
 std::string symbol(const Scene& scene, ValueId id, Place place, bool transposed = false);
 
-// "Q⁽¹⁾[1,2]"
-std::string entry(const Scene& scene, ValueId id, Place place, Index row, Index column);
+// "Q⁽¹⁾[1,2]"; "b_Q⁽¹⁾[2]" of one row for all; a constant that is one number has its symbol alone.
+std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at);
 
 // "Q⁽¹⁾ = X · W_Q⁽¹⁾ + b_Q⁽¹⁾"
 std::string formula(const Scene& scene, const Step& step, Place place);

@@ -47,6 +47,7 @@ std::string Pen::cell(std::string text, const Cell& cell) const {
     case Cell::Mark::none: break;
     case Cell::Mark::hidden: codes += codes.empty() ? "2" : ";2"; break;
     case Cell::Mark::worked: codes += codes.empty() ? "1" : ";1"; break;
+    case Cell::Mark::wrong: codes += codes.empty() ? "1;31" : ";1;31"; break;
   }
   return codes.empty() ? text : painted(codes, std::move(text));
 }

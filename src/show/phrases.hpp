@@ -74,13 +74,25 @@ inline constexpr Text same_as_in_head{"the same as in head {}", "与头 {} 相�
 inline constexpr Text shared_by{"key/value head {}, shared by heads {}", "键值头 {}，由头 {} 共用"};
 inline constexpr Text split_first{"then split into heads: {} → {} by reshape, → {} by swapping axes",
                                   "然后拆成各头：重塑 {} → {}，再交换两轴 → {}"};
-inline constexpr Text split_to{"columns {} go to head {}", "第 {} 列归头 {}"};
-inline constexpr Text split_to_kv{"columns {} go to key/value head {}", "第 {} 列归键值头 {}"};
+inline constexpr Text split_to{"{} to head {}", "{}归头 {}"};
+inline constexpr Text split_to_kv{"{} to key/value head {}", "{}归键值头 {}"};
+inline constexpr Text column_goes{"column {} goes", "第 {} 列"};
+inline constexpr Text columns_go{"columns {} go", "第 {} 列"};
 inline constexpr Text own_scale{"the problem's own scale: {}", "题目自定的缩放系数：{}"};
 inline constexpr Text turns{"positions {}; columns {} turn together", "位置 {}；第 {} 列成对旋转"};
 inline constexpr Text pair{"{} and {}", "{} 与 {}"};
 inline constexpr Text columns_of_packed{"{}, columns {}", "{} 的第 {} 列"};
+inline constexpr Text column_of_packed{"{}, column {}", "{} 的第 {} 列"};
 inline constexpr Text each_row{"{}, each row", "{}，逐行"};
+inline constexpr Text each_column{"{}, each column", "{}，逐列"};
+inline constexpr Text over_heads{"{}, over the heads", "{}，跨各头"};
+inline constexpr Text over_matrix{"{}, over the whole matrix", "{}，对整个矩阵"};
+inline constexpr Text no_maximum_subtracted{", no maximum subtracted", "，不减最大值"};
+inline constexpr Text columns_in_turns{"{}, columns in turns", "{}，各列轮流排列"};
+inline constexpr Text reread{"{} re-read as {}", "{} 重新读作 {}"};
+inline constexpr Text mean_of_heads{"mean of {} over all heads", "各头 {} 的平均"};
+inline constexpr Text sum_of_heads{"sum of {} over all heads", "各头 {} 之和"};
+inline constexpr Text maximum_of_heads{"maximum of {} over all heads", "各头 {} 的最大值"};
 inline constexpr Text identity_output{"W_O is the identity: the heads are not mixed", "W_O 为单位矩阵：各头的结果不再混合"};
 
 // What is left out.
@@ -98,7 +110,8 @@ inline constexpr Text key{"key {}", "键 {}"};
 inline constexpr Text head_share{"head {}: {}", "头 {}：{}"};
 inline constexpr Text maximum_subtracted{"the row's maximum, {}, is subtracted first", "先减去本行最大值 {}"};
 inline constexpr Text not_rotated{"this column is not turned", "此列不旋转"};
-inline constexpr Text angle{"angle {0}·{1}^(-{2}/{3}) = {4} at position {0}", "位置 {0} 处的角度 {0}·{1}^(-{2}/{3}) = {4}"};
+inline constexpr Text angle{"angle {0}·{1}^({2}) = {3} at position {0}", "位置 {0} 处的角度 {0}·{1}^({2}) = {3}"};
+inline constexpr Text all_hidden{"all entries over which it is taken are −∞", "参与计算的所有元素均为 −∞"};
 inline constexpr Text no_key_here{"{0} may attend to no key", "{0}没有可看的键"};
 
 // Why a mask hides an entry.

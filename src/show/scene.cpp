@@ -9,7 +9,7 @@ namespace {
 Words named(const Scene& scene, const Text& phrase, Axis axis, Index item, Index i) {
   Words words(say(scene.options.language, phrase, scene.counted(i)));
   const std::vector<std::string>& labels = labels_of(scene.problem, axis, item);
-  if (labels.empty()) return words;
+  if (static_cast<std::size_t>(i) >= labels.size()) return words;
   const bool zh = scene.options.language == Language::zh;
   return words.add(zh ? "（" : " (").quote(labels[static_cast<std::size_t>(i)]).add(zh ? "）" : ")");
 }
@@ -25,6 +25,15 @@ std::vector<Row> keyless_rows(const Problem& problem, const Plan& plan) {
 
 Scene::Scene(const Problem& of_problem, const Plan& of_plan, const Trace& of_trace, const PageOptions& with_options)
     : problem(of_problem), plan(of_plan), trace(of_trace), options(with_options), keyless(keyless_rows(problem, plan)) {}
+
+bool is_one_row_for_all(const Value& value) {
+  return value.shape.rows == 1 && (value.role == Value::Role::bias || value.role == Value::Role::mask);
+}
+
+Index position_of_row(const Problem& problem, const Step& rotation, Index row) {
+  const Rope& rope = *problem.rope;
+  return rotation.id == StepId::Q_rot ? rope.query_position(row) : rope.key_position(row, problem.X_kv.has_value());
+}
 
 const std::vector<std::string>& labels_of(const Problem& problem, Axis axis, Index item) {
   static const std::vector<std::string> nothing;

@@ -32,6 +32,17 @@ struct Place {
   Index head = 0;
 };
 
+struct EntryAt {
+  Index row = 0;
+  Index column = 0;
+};
+
+// A bias or a mask that is added to every row alike.
+bool is_one_row_for_all(const Value& value);
+
+// Where a row that is rotated stands.
+Index position_of_row(const Problem& problem, const Step& rotation, Index row);
+
 enum class Axis { none, queries, keys };
 
 // The labels of one item's queries or keys; empty where the person gave none.

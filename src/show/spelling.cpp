@@ -5,14 +5,14 @@
 
 #include "show/mask_reason.hpp"
 #include "show/notation.hpp"
+#include "show/series_text.hpp"
 
 namespace mha {
 
 std::optional<Spelling> Spelling::of(const Scene& scene, const Step& step, Place place) {
   std::vector<View> operands;
-  for (std::size_t i = 0; i < step.in.size(); ++i) {
-    const bool transposed = i == 1 && step.transposed;
-    const std::optional<View> operand = View::of(scene, step.in[i], place, transposed);
+  for (const ValueId id : step.in) {
+    std::optional<View> operand = View::of(scene, id, place);
     if (!operand) return std::nullopt;
     operands.push_back(*operand);
   }
@@ -26,68 +26,112 @@ EntryAt Spelling::telling_entry() const {
     case Op::add: return most_telling_mask();
     case Op::softmax: return most_telling_weight();
     case Op::rotate: return first_turned();
-    case Op::merge: return {0, scene_.problem.heads > 1 ? scene_.problem.d_v() : 0};  // the first entry of the second head
+    case Op::merge: return {0, value_of(0).shape.heads > 1 ? value_of(0).shape.cols : 0};  // of the second head
     case Op::product:
     case Op::split:
     case Op::multiply:
     case Op::softcap:
-    case Op::copy: return {};
+    case Op::copy:
+    case Op::relu:
+    case Op::reshape:
+    case Op::pool: return {};
   }
   return {};
 }
 
 Work Spelling::spell(EntryAt at) const {
-  RightSide right = right_side(at);
+  RightSide right = right_side(at, As::numbers, false);
   right.lines.push_back({"=", result_.text(at.row, at.column), std::move(right.remark)});
-  return {entry(scene_, step_.out, place_, at.row, at.column), std::move(right.lines)};
+  return {entry(scene_, step_.out, place_, at), std::move(right.lines)};
 }
 
-Spelling::RightSide Spelling::right_side(EntryAt at) const {
+Work Spelling::spell_in_full(EntryAt at) const {
+  std::vector<Work::Line> lines = right_side(at, As::names, true).lines;
+  RightSide numbers = right_side(at, As::numbers, true);
+  lines.insert(lines.end(), std::make_move_iterator(numbers.lines.begin()), std::make_move_iterator(numbers.lines.end()));
+  lines.push_back({"=", result_.text(at.row, at.column), std::move(numbers.remark)});
+  return {entry(scene_, step_.out, place_, at), std::move(lines)};
+}
+
+Spelling::RightSide Spelling::right_side(EntryAt at, As as, bool in_full) const {
   switch (step_.op) {
-    case Op::product: return step_.id == StepId::output ? output_by_head(at) : product(at);
-    case Op::split: return split(at);
-    case Op::rotate: return rotation(at);
-    case Op::multiply: return scaling(at);
-    case Op::softcap: return softcap(at);
-    case Op::add: return sum_with_masks(at);
-    case Op::softmax: return softmax(at);
-    case Op::merge: return merge(at);
-    case Op::copy: return equal_to(entry_of(0, place_, at));
+    case Op::product: return heads_beside_each_other() ? product_by_head(at, as) : product(at, as);
+    case Op::rotate: return rotation(at, as, in_full);
+    case Op::multiply: return equal_to(word(source(at), as) + " × " + word(in_operand(1, at), as));
+    case Op::softcap: return softcap(at, as);
+    case Op::add: return sum_with_masks(at, as);
+    case Op::softmax: return softmax(at, as, in_full);
+    case Op::relu: return equal_to("max(" + word(source(at), as) + ", 0)");
+    case Op::pool: return pool(at, as);
+    case Op::split:
+    case Op::merge:
+    case Op::reshape:
+    case Op::copy: return taken_over(source(at), as, in_full);
   }
   return {};
 }
 
-std::string Spelling::entry_of(std::size_t operand, Place place, EntryAt at) const {
-  return entry(scene_, step_.in[operand], place, at.row, at.column);
+// An entry that stays as it is has a name and no formula into which its number could be put.
+Spelling::RightSide Spelling::taken_over(const ReadEntry& read, As as, bool in_full, Words remark) const {
+  if (in_full && as == As::numbers) return {{}, std::move(remark)};
+  return equal_to(word(read, As::names), std::move(remark));
 }
 
-Spelling::RightSide Spelling::split(EntryAt at) const {
-  const Shape& shape = scene_.plan.value(step_.out).shape;
-  const Index own = broadcast(place_.head, shape.heads, scene_.problem.heads);
-  return equal_to(entry_of(0, place_, {at.row, own * shape.cols + at.column}));
+double Spelling::number(const ReadEntry& read) const {
+  return number_at(scene_, step_.in[read.operand], read.place, read.at);
 }
 
-Spelling::RightSide Spelling::merge(EntryAt at) const {
-  const Index width = scene_.problem.d_v();
-  return equal_to(entry_of(0, {place_.item, at.column / width}, {at.row, at.column % width}));
+std::string Spelling::word(const ReadEntry& read, As as) const {
+  if (as == As::names) return entry(scene_, step_.in[read.operand], read.place, read.at);
+  return operands_[read.operand].style().term(number(read));
 }
 
-Spelling::RightSide Spelling::scaling(EntryAt at) const {
-  return equal_to(operands_[0].term(at.row, at.column) + " × " + operands_[1].term(0, 0));
+ReadEntry Spelling::in_operand(std::size_t operand, EntryAt at) const {
+  const Shape& shape = value_of(operand).shape;
+  return {operand, place_, {shape.rows == 1 ? 0 : at.row, shape.cols == 1 ? 0 : at.column}};
 }
 
-Spelling::RightSide Spelling::softcap(EntryAt at) const {
+ReadEntry Spelling::source(EntryAt at) const {
+  const Shape &from = value_of(0).shape, &to = scene_.plan.value(step_.out).shape;
+  const Index own = own_head(scene_, step_.out, place_.head);
+  if (step_.op == Op::split) return {0, place_, {at.row, column_of(step_.arrangement, own, to.heads, at.column, to.cols)}};
+  if (step_.op == Op::merge) {
+    const HeadColumn in_head = head_column_of(step_.arrangement, at.column, from.heads, from.cols);
+    return {0, place_of_head(scene_, step_.in[0], place_.item, in_head.head), {at.row, in_head.column}};
+  }
+  if (step_.op == Op::reshape) {  // the numbers of an item stay in their order
+    const Index i = (own * to.rows + at.row) * to.cols + at.column, size = from.rows * from.cols;
+    const Place place = place_of_head(scene_, step_.in[0], place_.item, i / size);
+    return {0, place, {i % size / from.cols, i % from.cols}};
+  }
+  return same_place(0, at);
+}
+
+Spelling::RightSide Spelling::softcap(EntryAt at, As as) const {
   const std::string cap = given().text(step_.cap);
-  const double squeezed = std::tanh(operands_[0].at(at.row, at.column) / step_.cap);
-  return {{{"=", fmt::format("{0}·tanh({1}/{0})", cap, operands_[0].text(at.row, at.column)), {}},
-           {"=", cap + "·" + computed().term(squeezed), {}}}};
+  const auto capped = [&](const std::string& z) { return fmt::format("{0}·tanh({1}/{0})", cap, z); };
+  if (as == As::names) return equal_to(capped(word(source(at), as)));
+  const double squeezed = std::tanh(number(source(at)) / step_.cap);
+  return {{{"=", capped(text(source(at))), {}}, {"=", cap + "·" + computed().term(squeezed), {}}}};
 }
 
-Spelling::RightSide Spelling::sum_with_masks(EntryAt at) const {
-  std::string sum = operands_[0].term(at.row, at.column);
-  for (std::size_t i = 1; i < operands_.size(); ++i)
-    sum += " + " + operands_[i].term(operands_[i].rows() == 1 ? 0 : at.row, at.column);
-  return equal_to(std::move(sum), mask_reason(scene_, step_, place_, at.row, at.column));
+Spelling::RightSide Spelling::sum_with_masks(EntryAt at, As as) const {
+  const Index terms = summand_count();
+  return equal_to(summands_text(at, 0, terms, terms, as), mask_reason(scene_, step_, place_, at.row, at.column));
+}
+
+Spelling::RightSide Spelling::pool(EntryAt at, As as) const {
+  constexpr Index most_heads = 8;
+  const Index heads = summand_count();
+  switch (step_.pooling) {
+    case Pooling::mean: return equal_to(fmt::format("({}) / {}", summands_text(at, 0, heads, most_heads, as), heads));
+    case Pooling::sum: return equal_to(summands_text(at, 0, heads, most_heads, as));
+    case Pooling::maximum: break;
+  }
+  return equal_to("max(" +
+                  series_text(
+                      heads, most_heads, [&](Index i) { return summand_text(at, i, as); }, ", ") +
+                  ")");
 }
 
 // The first entry that is hidden; else the first to which a mask adds something.

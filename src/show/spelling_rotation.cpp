@@ -1,43 +1,66 @@
 // Spells rotary positions out: a pair of columns turned by an angle.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "show/spelling.hpp"
 
 namespace mha {
+namespace {
 
-Index Spelling::position(Index row) const {
-  const Rope& rope = *scene_.problem.rope;
-  return step_.id == StepId::K_rot ? rope.key_position(row, scene_.problem.X_kv.has_value()) : rope.query_position(row);
+// The pair to which a column belongs, and whether it is its first; nothing for a column that is not turned.
+struct InPair {
+  Index pair;
+  bool first;
+};
+std::optional<InPair> pair_of(Pairing pairing, Index column, Index pairs) {
+  if (column >= 2 * pairs) return std::nullopt;
+  if (pairing == Pairing::interleaved) return InPair{column / 2, column % 2 == 0};
+  return InPair{column % pairs, column < pairs};
 }
+
+}  // namespace
 
 // At position 0 nothing turns.
 EntryAt Spelling::first_turned() const {
   for (Index r = 0; r < result_.shown_rows().count(); ++r)
-    if (const Index row = result_.shown_rows().place(r); position(row) != 0) return {row, 0};
+    if (const Index row = result_.shown_rows().place(r); position_of_row(scene_.problem, step_, row) != 0) return {row, 0};
   return {};
 }
 
-// (a, b) → (a·cos − b·sin, a·sin + b·cos)
-Spelling::RightSide Spelling::rotation(EntryAt at) const {
-  const Rope& rope = *scene_.problem.rope;
-  if (at.column >= rope.dims) return equal_to(entry_of(0, place_, at), say_it(phrase::not_rotated));
-  const bool interleaved = step_.pairing == Pairing::interleaved;
-  const Index half = rope.dims / 2;
-  const Index pair = interleaved ? at.column / 2 : at.column % half;
-  const bool is_first = interleaved ? at.column % 2 == 0 : at.column < half;
-  const Index a = interleaved ? 2 * pair : pair, b = interleaved ? a + 1 : a + half;
+// The two columns, the cosine and the sine; a column that is not turned alone.
+std::vector<ReadEntry> Spelling::turned_together(EntryAt at) const {
+  const Index pairs = value_of(1).shape.cols;
+  const std::optional<InPair> in = pair_of(step_.pairing, at.column, pairs);
+  if (!in) return {same_place(0, at)};
+  const Columns columns = columns_of_pair(step_.pairing, in->pair, pairs);
+  return {same_place(0, {at.row, columns.first}), same_place(0, {at.row, columns.second}),
+          same_place(1, {at.row, in->pair}), same_place(2, {at.row, in->pair})};
+}
 
-  const std::string left = operands_[0].term(at.row, a), right = operands_[0].term(at.row, b);
+// (a, b) → (a·cos − b·sin, a·sin + b·cos)
+Spelling::RightSide Spelling::rotation(EntryAt at, As as, bool in_full) const {
+  const std::vector<ReadEntry> read = turned_together(at);
+  if (read.size() == 1) return taken_over(read[0], as, in_full, say_it(phrase::not_rotated));
+  const InPair in = *pair_of(step_.pairing, at.column, value_of(1).shape.cols);
+  const std::string left = word(read[0], as), right = word(read[1], as);
   const auto turned = [&](const std::string& cosine, const std::string& sine) {
-    return is_first ? left + "·" + cosine + " − " + right + "·" + sine : left + "·" + sine + " + " + right + "·" + cosine;
+    return in.first ? left + "·" + cosine + " − " + right + "·" + sine : left + "·" + sine + " + " + right + "·" + cosine;
   };
-  const double exponent = -2.0 * static_cast<double>(pair) / static_cast<double>(rope.dims);
-  const Index place = position(at.row);
-  const std::string angle = computed().fixed(static_cast<double>(place) * std::pow(rope.base, exponent));
-  Words remark = say_it(phrase::angle, place, given().text(rope.base), 2 * pair, rope.dims, angle);
-  return {{{"=", turned("cos(" + angle + ")", "sin(" + angle + ")"), {}},
-           {"=", turned(operands_[1].term(at.row, pair), operands_[2].term(at.row, pair)), {}}},
-          std::move(remark)};
+  if (as == As::names) return equal_to(turned(value_of(1).symbol + " θ", value_of(2).symbol + " θ"));
+
+  const Rope& rope = *scene_.problem.rope;
+  const double exponent = -2.0 * static_cast<double>(in.pair) / static_cast<double>(rope.dims);
+  const Index place = position_of_row(scene_.problem, step_, at.row);
+  const double angle = static_cast<double>(place) * std::pow(rope.base, exponent);
+  RightSide sides = equal_to(turned(word(read[2], as), word(read[3], as)));
+  // A changed plan may turn by another angle, of which nothing but the cosine and the sine is known.
+  if (std::cos(angle) != number(read[2]) || std::sin(angle) != number(read[3])) return sides;
+  const std::string theta = computed().fixed(angle);
+  sides.lines.insert(sides.lines.begin(), {"=", turned("cos(" + theta + ")", "sin(" + theta + ")"), {}});
+  const std::string power = in.pair == 0 ? "0" : fmt::format("-{}/{}", 2 * in.pair, rope.dims);
+  sides.remark = say_it(phrase::angle, place, given().text(rope.base), power, theta);
+  return sides;
 }
 
 }  // namespace mha

@@ -41,10 +41,9 @@ void add_matrices_and_work(const Scene& scene, const Step& step, Place place, st
 }
 
 // Query heads that share a key/value head show it once: in the first of them on the page.
-std::optional<Index> earlier_head(const Scene& scene, const Value& value, Index head) {
-  if (!value.per_head || value.shape.heads == scene.problem.heads) return std::nullopt;
+std::optional<Index> earlier_head(const Scene& scene, ValueId id, Index head) {
   for (Index earlier = 0; earlier < head; ++earlier)
-    if (kv_head(scene.problem, earlier) == kv_head(scene.problem, head) && scene.options.selection.has_head(earlier))
+    if (own_head(scene, id, earlier) == own_head(scene, id, head) && scene.options.selection.has_head(earlier))
       return earlier;
   return std::nullopt;
 }
@@ -76,7 +75,7 @@ void add_step(const Scene& scene, const Step& step, int number, Place place, std
   const Language language = scene.options.language;
   const std::string title(name_of(step.id).title.in(language));
   blocks.emplace_back(StepHeading{number, title, formula(scene, step, place), shape_arithmetic(scene, step)});
-  if (const std::optional<Index> earlier = earlier_head(scene, scene.plan.value(step.out), place.head)) {
+  if (const std::optional<Index> earlier = earlier_head(scene, step.out, place.head)) {
     add_caption(say(language, phrase::same_as_in_head, scene.counted(*earlier)), blocks);
     return;
   }

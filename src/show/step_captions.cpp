@@ -6,47 +6,40 @@
 #include "show/notation.hpp"
 #include "show/number_text.hpp"
 #include "show/phrases.hpp"
+#include "show/series_text.hpp"
 
 namespace mha {
 namespace {
 
 constexpr Index most_listed = 4;
 
-// "a, b, c, …, z": the first three and the last of a long list.
+// "a, b, c, …, z"; item(i) is the text of the i-th.
 template <typename Item>
 std::string listed(Language language, Index count, Item item) {
-  std::string text;
-  for (Index i = 0; i < count; ++i) {
-    if (i > 0) text += say(language, phrase::comma);
-    if (count > most_listed && i == most_listed - 1) {
-      text += "…" + say(language, phrase::comma);
-      i = count - 1;
-    }
-    text += item(i);
-  }
-  return text;
+  return series_text(count, most_listed, item, say(language, phrase::comma));
 }
 
-// "1/√d_k = 1/√2 = 0.707"
-std::string scale_text(const Scene& scene) {
+// "1/√d_k = 1/√2 = 0.707"; nothing where the factor is no single number.
+Words factor_text(const Scene& scene, const Step& step) {
+  const Value& factor = scene.plan.value(step.in[1]);
+  if (factor.role != Value::Role::constant || factor.shape.size() != 1) return {};
   const NumberStyle style(scene.options.precision, NumberStyle::Origin::given);
-  const std::string factor = style.text(scene.problem.scale_factor());
-  if (scene.problem.scale.kind != Scale::Kind::inverse_root_of_d_k)
-    return say(scene.options.language, phrase::own_scale, factor);
-  return fmt::format("1/√d_k = 1/√{} = {}", scene.problem.d_k(), factor);
+  const std::string number = style.text(factor.constant->data()[0]);
+  if (factor.symbol == "scale") return say(scene.options.language, phrase::own_scale, number);
+  if (factor.symbol == "1/√d_k") return fmt::format("1/√d_k = 1/√{} = {}", scene.problem.d_k(), number);
+  return factor.symbol + " = " + number;
 }
 
 // "positions 0, 1, 2; columns 1 and 3, 2 and 4 turn together"
 std::string rotation_text(const Scene& scene, const Step& step) {
-  const Rope& rope = *scene.problem.rope;
   const Language language = scene.options.language;
-  const bool cross = scene.problem.X_kv.has_value(), interleaved = rope.pairing == Pairing::interleaved;
+  const Index pairs = scene.plan.value(step.in[1]).shape.cols;
   const std::string positions = listed(language, scene.plan.value(step.out).shape.rows, [&](Index row) {
-    return fmt::format("{}", step.id == StepId::K_rot ? rope.key_position(row, cross) : rope.query_position(row));
+    return fmt::format("{}", position_of_row(scene.problem, step, row));
   });
-  const std::string columns = listed(language, rope.dims / 2, [&](Index pair) {
-    const Index first = interleaved ? 2 * pair : pair, second = interleaved ? first + 1 : first + rope.dims / 2;
-    return say(language, phrase::pair, scene.counted(first), scene.counted(second));
+  const std::string columns = listed(language, pairs, [&](Index t) {
+    const Columns pair = columns_of_pair(step.pairing, t, pairs);
+    return say(language, phrase::pair, scene.counted(pair.first), scene.counted(pair.second));
   });
   return say(language, phrase::turns, positions, columns);
 }
@@ -61,8 +54,9 @@ void add_split(const Scene& scene, const Step& split, std::vector<Words>& captio
                             fmt::format("{}×{}×{}", shape.heads, shape.rows, shape.cols)));
   const Index group = scene.problem.heads / shape.heads;
   captions.emplace_back(listed(language, shape.heads, [&](Index own) {
-    return say(language, group == 1 ? phrase::split_to : phrase::split_to_kv, split_columns(scene, split, own * group),
-               scene.counted(own));
+    const std::string columns =
+        say(language, shape.cols == 1 ? phrase::column_goes : phrase::columns_go, split_columns(scene, split, own * group));
+    return say(language, group == 1 ? phrase::split_to : phrase::split_to_kv, columns, scene.counted(own));
   }));
 }
 
@@ -77,9 +71,10 @@ std::string shared_text(const Scene& scene, Place place) {
 std::vector<Words> captions_of(const Scene& scene, const Step& step, Place place) {
   std::vector<Words> captions{std::string(name_of(step.id).meaning.in(scene.options.language))};
   const Value& result = scene.plan.value(step.out);
-  if (step.op == Op::multiply) captions.emplace_back(scale_text(scene));
+  if (step.op == Op::multiply) captions.push_back(factor_text(scene, step));
   if (step.op == Op::rotate) captions.emplace_back(rotation_text(scene, step));
-  if (step.op == Op::copy) captions = {say(scene.options.language, phrase::identity_output)};
+  if (step.op == Op::copy && scene.problem.output_is_concat && step.id == StepId::output)
+    captions = {say(scene.options.language, phrase::identity_output)};
   if (result.per_head && result.shape.heads < scene.problem.heads) captions.emplace_back(shared_text(scene, place));
   if (is_packed(step.id))
     for (const Step& later : scene.plan.steps)

@@ -53,7 +53,7 @@ Axes axes_of(const Value& value) {
 std::vector<std::string> shown_labels(const Scene& scene, Axis axis, Index item, const Shown& shown) {
   const std::vector<std::string>& all = labels_of(scene.problem, axis, item);
   std::vector<std::string> labels;
-  if (all.empty()) return labels;
+  if (static_cast<Index>(all.size()) != shown.size) return labels;
   for (Index i = 0; i < shown.count(); ++i) labels.push_back(all[static_cast<std::size_t>(shown.place(i))]);
   return labels;
 }
@@ -99,10 +99,8 @@ std::vector<ColumnGroup> head_groups(const Scene& scene, ValueId part, Place pla
   const Shape& shape = scene.plan.value(part).shape;
   std::vector<ColumnGroup> groups;
   if (shape.heads == 1) return groups;
-  for (Index own = 0; own < shape.heads; ++own) {
-    const Index head = own * (scene.problem.heads / shape.heads);
-    groups.push_back({symbol(scene, part, {place.item, head}), shape.cols});
-  }
+  for (Index own = 0; own < shape.heads; ++own)
+    groups.push_back({symbol(scene, part, place_of_head(scene, part, place.item, own)), shape.cols});
   return groups;
 }
 
@@ -123,10 +121,12 @@ class EquationBuilder {
 
  private:
   std::vector<ColumnGroup> groups_of_result() const {
+    if (step_.arrangement != Arrangement::side_by_side) return {};
     if (step_.op == Op::merge) return head_groups(scene_, step_.in[0], place_);
     if (!is_packed(step_.id)) return {};
     for (const Step& later : scene_.plan.steps)
-      if (later.op == Op::split && later.in[0] == step_.out) return head_groups(scene_, later.out, place_);
+      if (later.op == Op::split && later.in[0] == step_.out && later.arrangement == Arrangement::side_by_side)
+        return head_groups(scene_, later.out, place_);
     return {};
   }
 
@@ -135,9 +135,12 @@ class EquationBuilder {
       case Op::product:
         add_operand(0);
         add_operand(1, "·", groups);
-        if (step_.in.size() > 2) add_operand(2, "+", groups);
+        for (std::size_t i = 2; i < step_.in.size(); ++i) add_operand(i, "+", groups);
         return;
-      case Op::multiply: add_operand(0); return;
+      case Op::multiply:
+        add_operand(0);
+        if (!one_factor()) add_operand(1, "∘");
+        return;
       case Op::add:
         for (std::size_t i = 0; i < step_.in.size(); ++i) add_operand(i, "+");
         return;
@@ -145,21 +148,28 @@ class EquationBuilder {
       case Op::softcap:
       case Op::softmax:
       case Op::copy:
+      case Op::relu:
         // What is read stands right above, unless that step is not on the page.
         if (!is_on_page(step_.in[0])) add_operand(0);
         return;
       case Op::split:
-      case Op::merge: return;  // the operand is the result, cut or joined
+      case Op::merge:
+      case Op::reshape: return;  // the operand is the result, cut, joined or read in another way
+      case Op::pool: return;     // the operands are matrices of all heads
     }
   }
 
+  bool one_factor() const { return scene_.plan.value(step_.in[1]).shape.size() == 1; }
+
   bool is_on_page(ValueId id) const {
-    const std::optional<StepId> step = scene_.plan.value(id).step;
-    return step && scene_.options.selection.has(*step);
+    for (const Step& step : scene_.plan.steps)
+      if (step.out == id) return scene_.options.selection.has(step.id);
+    return scene_.plan.value(id).step == StepId::X && scene_.options.selection.has(StepId::X);
   }
 
   void add_operand(std::size_t i, const char* before = "+", std::vector<ColumnGroup> groups = {}) {
-    std::optional<Matrix> matrix = labelled_matrix(scene_, step_.in[i], place_, i == 1 && step_.transposed);
+    const bool transposed = (i == 0 && step_.first_transposed) || (i == 1 && step_.transposed);
+    std::optional<Matrix> matrix = labelled_matrix(scene_, step_.in[i], place_, transposed);
     if (!matrix) return;
     matrix->row_sums.clear();
     if (step_.op == Op::product && i > 0) matrix->groups = std::move(groups);
@@ -170,17 +180,20 @@ class EquationBuilder {
   void add_signs_before_result() {
     switch (step_.op) {
       case Op::multiply:
-        if (const std::optional<View> factor = View::of(scene_, step_.in[1], place_))
+        if (const std::optional<View> factor = View::of(scene_, step_.in[1], place_); factor && one_factor())
           equation_.parts.emplace_back("× " + factor->term(0, 0));
         break;
       case Op::rotate:
       case Op::softcap:
-      case Op::softmax: equation_.parts.emplace_back("→"); return;
+      case Op::softmax:
+      case Op::relu: equation_.parts.emplace_back("→"); return;
       case Op::product:
       case Op::split:
       case Op::add:
       case Op::merge:
-      case Op::copy: break;
+      case Op::copy:
+      case Op::reshape:
+      case Op::pool: break;
     }
     equation_.parts.emplace_back("=");
   }

@@ -34,6 +34,7 @@ class TextWriter {
   // A blank line stands before what begins something new.
   bool needs_space(const Block& block) const {
     if (previous_ == nullptr || std::holds_alternative<Facts>(block)) return false;
+    if (std::holds_alternative<Table>(*previous_)) return true;
     const auto* note = std::get_if<Note>(&block);
     const auto* last = std::get_if<Note>(previous_);
     const bool paragraph = note != nullptr && note->kind == Note::Kind::paragraph;
@@ -138,16 +139,21 @@ class TextWriter {
         widths.resize(std::max(widths.size(), row.size()));
         widths[column] = std::max(widths[column], display_width(row[column]));
       }
-    for (const std::vector<std::string>& row : rows) write_row(row, widths, &row == &rows.front());
+    for (std::vector<std::string>& row : rows) {
+      for (std::size_t column = 0; column < std::min(row.size(), table.numeric.size()); ++column)
+        if (table.numeric[column]) row[column] = spaces(widths[column] - display_width(row[column])) + row[column];
+      write_row(row, widths, table.within_step ? indent : 0, &row == &rows.front());
+    }
   }
 
-  void write_row(const std::vector<std::string>& row, const std::vector<int>& widths, bool is_header) {
+  void write_row(const std::vector<std::string>& row, const std::vector<int>& widths, int by, bool is_header) {
     if (row.empty()) return;
     std::string before;
     for (std::size_t column = 0; column + 1 < row.size(); ++column) before += pad_right(row[column], widths[column]) + "  ";
+    before += row.back().substr(0, row.back().find_first_not_of(' '));
     const int hang = display_width(before);
-    for (const std::string& text : fill(pieces_of(row.back()), prose_width_ - hang)) {
-      line(is_header ? pen_.bold(before + text) : before + text);
+    for (const std::string& text : fill(pieces_of(row.back()), prose_width_ - by - hang)) {
+      line(is_header ? pen_.bold(before + text) : before + text, by);
       before = spaces(hang);
     }
   }

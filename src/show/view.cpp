@@ -1,6 +1,8 @@
 // A value of the computation as one matrix of the page.
 #include "show/view.hpp"
 
+#include "show/notation.hpp"
+
 namespace mha {
 namespace {
 
@@ -19,13 +21,23 @@ NumberStyle::Origin origin_of(Value::Role role) {
 
 }  // namespace
 
+const Tensor* numbers_of(const Scene& scene, ValueId id) {
+  const Value& value = scene.plan.value(id);
+  return value.constant ? value.constant.get() : scene.trace.value(id);
+}
+
+double number_at(const Scene& scene, ValueId id, Place place, EntryAt at) {
+  const Tensor& tensor = *numbers_of(scene, id);
+  return tensor.at(broadcast(place.item, tensor.shape().batch, scene.problem.batch()), own_head(scene, id, place.head),
+                   at.row, at.column);
+}
+
 std::optional<View> View::of(const Scene& scene, ValueId id, Place place, bool transposed) {
   const Value& value = scene.plan.value(id);
-  const Tensor* tensor = value.constant ? value.constant.get() : scene.trace.value(id);
+  const Tensor* tensor = numbers_of(scene, id);
   if (tensor == nullptr) return std::nullopt;
   // A row that is added to every row of a matrix is shown as that matrix is.
-  const bool spread = value.shape.rows == 1 && (value.role == Value::Role::bias || value.role == Value::Role::mask);
-  const Index entries = (spread ? scene.problem.queries() : value.shape.rows) * value.shape.cols;
+  const Index entries = (is_one_row_for_all(value) ? scene.problem.queries() : value.shape.rows) * value.shape.cols;
   return View(*tensor, broadcast(place.item, tensor->shape().batch, scene.problem.batch()),
               broadcast(place.head, tensor->shape().heads, scene.problem.heads), transposed, entries, scene.options,
               origin_of(value.role));

@@ -9,6 +9,11 @@
 
 namespace mha {
 
+// The numbers of a value; null where the trace did not keep them.
+const Tensor* numbers_of(const Scene& scene, ValueId id);
+// One of them, of a value that it kept.
+double number_at(const Scene& scene, ValueId id, Place place, EntryAt at);
+
 // Only entries that are shown are ever read, so a page of a large matrix costs no more than its corner.
 class View {
  public:

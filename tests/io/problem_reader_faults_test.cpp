@@ -137,7 +137,7 @@ TEST_CASE("what is no matrix of numbers") {
       {{{"X", "[1, 2, 3, 4, 5, 6, 7]"}},
        "in:1:7: X: a list of 7 numbers is one-dimensional, and a matrix is a list of rows; one "
        "row is [[1, 2, 3]], one column is [[1], [2], [3]]"},
-      {{{"X", "[]"}}, "in:1:7: X: [] is empty; a matrix has at least one row: [[1, 0], [0, 1]]"},
+      {{{"X", "[]"}}, "in:1:7: X: [] is empty; at least one number or row belongs here"},
       {{{"X", "[[], []]"}}, "in:1:7: X: its rows are empty: []; each needs at least one number: [[1, 0], [0, 1]]"},
       {{{"X", "[[[[1]]]]"}}, "in:1:7: X: found numbers of shape 1×1×1×1, expected one matrix, a list of rows"},
       {{{"X", "null"}}, "in:1:7: X: found null, expected a matrix, which is a list of rows: [[1, 0], [0, 1]]"},

@@ -86,5 +86,15 @@ TEST_CASE("a page is cut where a step or its section begins") {
   CHECK(pieces[3].index_base == 0);
 }
 
+TEST_CASE("numbers in a table stand flush right, the last column too, and apart from what follows") {
+  const Table table{{"term", "value", "sum"}, {{"a", "1", "10"}, {"bb", "-2.5", "7.5"}}, {false, true, true}, true};
+  CHECK(written({table, Note{Note::Kind::caption, "then"}}) ==
+        "   term  value  sum\n"
+        "   a         1   10\n"
+        "   bb     -2.5  7.5\n"
+        "\n"
+        "   then\n");
+}
+
 }  // namespace
 }  // namespace mha

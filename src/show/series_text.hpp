@@ -1,4 +1,4 @@
-// A sum written out, or shortened where it is long.
+// A sum or a list written out, or shortened where it is long.
 #pragma once
 
 #include <algorithm>
@@ -8,16 +8,16 @@
 
 namespace mha {
 
-// "a + b + c", or "a + b + c + … + z" for more than `most` terms, "a + b + … + z" where that is too many; term(i) is the
-// text of the i-th.
+// "a + b + c", or "a + b + c + … + z" for more than `most` terms, "a + … + z" where `most` is 2; term(i) is the text of the
+// i-th.
 template <typename Term>
-std::string sum_text(Index count, Index most, Term term) {
+std::string series_text(Index count, Index most, Term term, const std::string& sign = " + ") {
   const Index kept = std::min<Index>(3, most - 1);
   std::string text;
   for (Index i = 0; i < count; ++i) {
-    if (i > 0) text += " + ";
+    if (i > 0) text += sign;
     if (count > most && i == kept) {
-      text += "… + ";
+      text += "…" + sign;
       i = count - 1;
     }
     text += term(i);

@@ -1,0 +1,119 @@
+// mha compare: two problems, or one and the same with a mistake made, step by step side by side.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/input.hpp"
+#include "cli/page_options.hpp"
+#include "cli/values.hpp"
+#include "core/suggest.hpp"
+#include "show/phrases.hpp"
+#include "study/compare_page.hpp"
+
+namespace mha {
+namespace {
+
+struct CompareOptions {
+  std::vector<std::string> problems;
+  std::optional<std::string> mistake, steps, heads;
+  bool full = false;
+  PageOptionTexts page;
+};
+
+constexpr Text with_mistake{"{0} with {1}", "{0}，错误：{1}"};
+
+const Mistake& mistake_called(const std::string& id) {
+  if (const Mistake* mistake = find_mistake(id)) return *mistake;
+  std::vector<std::string_view> ids;
+  for (const Mistake& mistake : mistakes()) ids.push_back(mistake.id);
+  throw Error(
+      fmt::format("--mistake '{}': no mistake has this id.{} `mha mistakes` lists them", id, did_you_mean(id, ids)));
+}
+
+Words named(const Problem& problem, const std::string& name, Language language) {
+  return problem.title.empty() ? Words().quote(name) : Words().quote(problem.title.in(language));
+}
+
+Side side_of(const Problem& problem, const std::string& name, Language language) {
+  const Plan plan = answer_plan(problem);
+  return {named(problem, name, language), written(plan, simulate(plan))};
+}
+
+// The first form of the mistake that this problem shows, else its first one.
+Side mistaken_side(const Problem& problem, const std::string& name, const Mistake& mistake, Language language) {
+  const Variants variants = mistake.variants(problem);
+  if (variants.empty())
+    throw Error(
+        fmt::format("--mistake {0}: it cannot be made on {1}; `mha mistakes {1}` lists what can", mistake.id, name));
+  const std::vector<Written> right = right_forms(problem);
+  const Variant* shown = &variants.front();
+  for (const Variant& variant : variants) {
+    const Written numbers = written(variant.plan, simulate(variant.plan));
+    if (std::none_of(right.begin(), right.end(), [&](const Written& form) { return !first_difference(numbers, form); })) {
+      shown = &variant;
+      break;
+    }
+  }
+  std::string id(mistake.id);
+  if (!shown->detail.empty()) id += fmt::format(" ({})", shown->detail);
+  Words words = say_words(language, with_mistake, {named(problem, name, language), Words(id)});
+  return {std::move(words), written(shown->plan, simulate(shown->plan))};
+}
+
+void write_comparison(const CompareOptions& options, World& world) {
+  PageOptions page = page_from(options.page, world);
+  if (options.steps) page.selection.steps = parse_steps(*options.steps);
+  page.full = options.full;
+  const std::string& name = options.problems.front();
+  const Problem problem = read_problem(name, world);
+  const Side left = side_of(problem, name, page.language);
+  Side right;
+  Words remark;
+  Index heads = problem.heads;
+  std::optional<Problem> other;
+  if (options.mistake) {
+    const Mistake& mistake = mistake_called(*options.mistake);
+    right = mistaken_side(problem, name, mistake, page.language);
+    remark.add(std::string(mistake.what.in(page.language)));
+  } else {
+    other = read_problem(options.problems[1], world);
+    right = side_of(*other, options.problems[1], page.language);
+    heads = std::max(heads, other->heads);
+  }
+  if (options.heads)
+    page.selection.heads = parse_numbers("--heads", *options.heads, heads, static_cast<int>(page.index_base), "head");
+  const Document document = describe(compare(left.numbers, right.numbers), left, right, remark, page);
+  world.out.write(write_text(document, style_from(options.page, world)));
+}
+
+}  // namespace
+
+Action setup_compare(CLI::App& app) {
+  auto options = std::make_shared<CompareOptions>();
+  app.add_option("PROBLEM", options->problems, "two problems: files, - or examples' names; or one with --mistake")
+      ->required();
+  const auto text = [&app](const char* name, std::optional<std::string>& value, const char* type, const char* help) {
+    app.add_option(name, value, help)->type_name(type);
+  };
+  text("--mistake", options->mistake, "ID", "compare with the same problem after this mistake; `mha mistakes` lists them");
+  text("--steps", options->steps, "LIST", "only these steps");
+  text("--heads", options->heads, "LIST", "only these heads");
+  app.add_flag("--full", options->full, "print large matrices whole");
+  declare_page_options(app, options->page);
+  app.footer(
+      "examples:\n"
+      "  mha compare worked --mistake no_scale      what a forgotten scale does\n"
+      "  mha compare bag_zh bag_one_head_zh         four heads against one\n"
+      "  mha compare mine.json theirs.json --steps weights,output");
+  return [options](World& world) {
+    const std::size_t wanted = options->mistake ? 1 : 2;
+    if (options->problems.size() != wanted)
+      throw Error(options->mistake ? "with --mistake, one problem is compared with itself: name one problem"
+                                   : "name two problems, or one and --mistake ID");
+    write_comparison(*options, world);
+    return Exit::fine;
+  };
+}
+
+}  // namespace mha

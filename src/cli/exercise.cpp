@@ -1,0 +1,192 @@
+// mha exercise: a new problem to work out by hand, with everything that student and teacher need.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <deque>
+
+#include "cli/commands.hpp"
+#include "cli/page_options.hpp"
+#include "cli/values.hpp"
+#include "compute/engine.hpp"
+#include "io/output_file.hpp"
+#include "io/output_folder.hpp"
+#include "io/roster.hpp"
+#include "io/trace_writer.hpp"
+#include "show/markdown_writer.hpp"
+#include "show/text_writer.hpp"
+#include "study/exercise.hpp"
+#include "study/exercise_files.hpp"
+#include "study/worksheet.hpp"
+
+namespace mha {
+namespace {
+
+constexpr int page_width = 80;
+constexpr int largest_seed = 2147483647;
+
+// As written on the command line.
+struct ExerciseTexts {
+  std::optional<std::string> tokens, d_model, heads, d_k, kv_heads, mask, seed, difficulty, round, roster, lang, output;
+  bool bias = false;
+};
+
+struct Request {
+  ExerciseSizes sizes;
+  const Difficulty* difficulty = nullptr;
+  int seed = 1;
+  WorksheetOptions worksheet;
+  std::string folder;
+  std::optional<std::string> roster;
+};
+
+int number_or(const std::optional<std::string>& text, std::string_view option, int otherwise, int least, int most) {
+  return text ? parse_number(option, *text, least, most) : otherwise;
+}
+
+ExerciseSizes sizes_from(const ExerciseTexts& texts) {
+  ExerciseSizes sizes;
+  sizes.tokens = number_or(texts.tokens, "--tokens", 3, 1, 8);
+  sizes.d_model = number_or(texts.d_model, "--d-model", 6, 1, 32);
+  sizes.heads = number_or(texts.heads, "--heads", 3, 1, 8);
+  sizes.kv_heads = number_or(texts.kv_heads, "--kv-heads", static_cast<int>(sizes.heads), 1, static_cast<int>(sizes.heads));
+  if (sizes.heads % sizes.kv_heads != 0)
+    throw Error(fmt::format("--kv-heads {}: {} heads cannot share them evenly; choose a divisor of --heads", sizes.kv_heads,
+                            sizes.heads));
+  if (!texts.d_k && sizes.d_model % sizes.heads != 0)
+    throw Error(fmt::format("--heads {}: --d-model {} is not a multiple of it; choose another or give --d-k", sizes.heads,
+                            sizes.d_model));
+  sizes.d_k = number_or(texts.d_k, "--d-k", static_cast<int>(sizes.d_model / sizes.heads), 1, 8);
+  sizes.causal = texts.mask && parse_choice("--mask", *texts.mask, {"none", "causal"}) == 1;
+  sizes.bias = texts.bias;
+  return sizes;
+}
+
+const Difficulty& difficulty_from(const ExerciseTexts& texts) {
+  std::vector<std::string_view> names;
+  names.reserve(difficulties.size());
+  for (const Difficulty& difficulty : difficulties) names.push_back(difficulty.name);
+  return difficulties[parse_choice("--difficulty", texts.difficulty.value_or("normal"), names)];
+}
+
+Request request_from(const ExerciseTexts& texts, const World& world) {
+  if (!texts.output) throw Error("where to? Name a folder: -o DIR; it is made if it is missing");
+  Request request;
+  request.sizes = sizes_from(texts);
+  request.difficulty = &difficulty_from(texts);
+  request.seed = number_or(texts.seed, "--seed", 1, 0, largest_seed);
+  request.worksheet.language = language_of(world);
+  if (texts.lang)
+    request.worksheet.language = parse_choice("--lang", *texts.lang, {"en", "zh"}) == 1 ? Language::zh : Language::en;
+  request.worksheet.decimals = number_or(texts.round, "--round", 3, 0, 12);
+  request.folder = *texts.output;
+  request.roster = texts.roster;
+  return request;
+}
+
+// Where the files of one exercise go; the teacher's are not in the folder that is handed out.
+struct Folders {
+  std::string student, teacher;
+};
+
+void write_key(Sink& sink, const Problem& problem, std::optional<int> rounding) {
+  const Plan plan = make_plan(problem);
+  const Selection all;
+  write_trace(sink, problem, plan, run(plan, {values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
+}
+
+// All files of one exercise, or none.
+void write_exercise_files(const Problem& problem, const WorksheetOptions& options, const Folders& folders) {
+  make_folder(folders.student);
+  make_folder(folders.teacher);
+  std::deque<OutputFile> files;
+  const auto open = [&files](const std::string& folder, const char* name) -> Sink& {
+    return files.emplace_back(folder + "/" + name).sink();
+  };
+  const Document page = worksheet(problem, options);
+  write_exercise(open(folders.student, "problem.json"), problem);
+  open(folders.student, "worksheet.md").write(write_markdown(page, page_width));
+  open(folders.student, "worksheet.txt").write(write_text(page, {page_width, false, false}));
+  write_answer_template(open(folders.student, "answer.json"), problem);
+  write_key(open(folders.teacher, "key.json"), problem, std::nullopt);
+  write_key(open(folders.teacher, "key_rounded.json"), problem, options.decimals);
+  write_mistakes(open(folders.teacher, "mistakes.json"), problem);
+  commit_all(files);
+}
+
+void write_for_class(const Request& request, const ExerciseMaker& maker) {
+  const std::string teacher = request.folder + "/teacher";
+  std::vector<Problem> problems;
+  std::string index = csv_line({"name", "folder", "seed"});
+  const std::vector<Student> students = read_roster(*request.roster);
+  for (const Student& student : students) {
+    const std::uint32_t seed = student_seed(static_cast<std::uint32_t>(request.seed), student.name);
+    problems.push_back(maker.draw(seed));
+    index += csv_line({student.name, student.folder, fmt::format("{}", seed)});
+  }
+  for (std::size_t i = 0; i < students.size(); ++i) {
+    WorksheetOptions options = request.worksheet;
+    options.student = students[i].name;
+    write_exercise_files(problems[i], options,
+                         {request.folder + "/" + students[i].folder, teacher + "/" + students[i].folder});
+  }
+  OutputFile file(teacher + "/index.csv");
+  file.sink().write(index);
+  file.commit();
+}
+
+void warn_of_blind_spots(const ExerciseSizes& sizes, const BlindSpots& spots, World& world) {
+  if (!spots.hidden.empty())
+    tell(world, fmt::format("these sizes hide {}: whoever makes one of these mistakes gets every number right",
+                            fmt::join(spots.hidden, ", ")));
+  for (const std::vector<std::string_view>& group : spots.alike)
+    tell(world, fmt::format("these sizes cannot tell {} apart: they give the same numbers", fmt::join(group, ", ")));
+  if (spots.hidden.empty() && spots.alike.empty()) return;
+  const ExerciseSizes better = well_chosen(sizes);
+  const std::string groups = better.heads == better.kv_heads ? "" : fmt::format(" --kv-heads {}", better.kv_heads);
+  tell(world, fmt::format("--tokens {} --d-model {} --heads {}{} shows and tells apart all that can be", better.tokens,
+                          better.d_model, better.heads, groups));
+}
+
+constexpr std::string_view examples_of_use =
+    "DIR gets problem.json, worksheet.md, worksheet.txt and answer.json (to be filled in), and for the teacher key.json,\n"
+    "key_rounded.json and mistakes.json. With --roster each student gets DIR/NAME, and the teacher DIR/teacher.\n\n"
+    "examples:\n"
+    "  mha exercise -o monday                                   3 tokens, d_model 6, 3 heads\n"
+    "  mha exercise --tokens 5 --mask causal --bias --seed 7 -o week2\n"
+    "  mha exercise --difficulty easy --roster names.csv -o class   numbers of their own for everyone\n"
+    "  mha check monday/problem.json monday/answer.json         how far it is right";
+
+}  // namespace
+
+Action setup_exercise(CLI::App& app) {
+  auto texts = std::make_shared<ExerciseTexts>();
+  declare_option(app, "-o,--output", texts->output, "DIR", "the folder to write to, made if it is missing");
+  declare_option(app, "--tokens", texts->tokens, "N", "tokens (3)");
+  declare_option(app, "--d-model", texts->d_model, "N", "width of a token (6)");
+  declare_option(app, "--heads", texts->heads, "N", "heads (3)");
+  declare_option(app, "--d-k", texts->d_k, "N", "width of a head (d_model / heads)");
+  declare_option(app, "--kv-heads", texts->kv_heads, "N", "heads that share keys and values in groups (as many as heads)");
+  declare_option(app, "--mask", texts->mask, "none|causal", "mask (none)");
+  app.add_flag("--bias", texts->bias, "with biases");
+  declare_option(app, "--difficulty", texts->difficulty, "easy|normal|hard",
+                 "whole numbers, halves in the weights, or tenths (normal)");
+  declare_option(app, "--seed", texts->seed, "N", "another seed gives other numbers, the same one the same (1)");
+  declare_option(app, "--roster", texts->roster, "FILE", "a CSV file with a name on each line: an exercise for each");
+  declare_option(app, "--round", texts->round, "N", "decimals of the worksheet and of key_rounded.json (3)");
+  declare_option(app, "--lang", texts->lang, "en|zh", "language of the worksheet (from the locale)");
+  app.footer(std::string(examples_of_use));
+  return [texts](World& world) {
+    const Request request = request_from(*texts, world);
+    const ExerciseMaker maker(request.sizes, *request.difficulty);
+    warn_of_blind_spots(request.sizes, maker.blind_spots(), world);
+    if (request.roster)
+      write_for_class(request, maker);
+    else
+      write_exercise_files(maker.draw(static_cast<std::uint32_t>(request.seed)), request.worksheet,
+                           {request.folder, request.folder});
+    return Exit::fine;
+  };
+}
+
+}  // namespace mha

@@ -1,0 +1,131 @@
+// mha explain: how any entry of any step comes about.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/input.hpp"
+#include "cli/page_options.hpp"
+#include "cli/values.hpp"
+#include "compute/engine.hpp"
+#include "io/answer_names.hpp"
+#include "study/explanation_json.hpp"
+#include "study/explanation_page.hpp"
+
+namespace mha {
+namespace {
+
+constexpr int deepest = 20;  // more than any plan has steps behind one another
+
+// As written on the command line.
+struct ExplainTexts {
+  std::vector<std::string> words;  // the problem, if it is named, and the entries
+  std::optional<std::string> depth, format;
+  PageOptionTexts page;
+  ComputationOptionTexts computation;
+};
+
+struct Request {
+  std::string problem = "worked";
+  std::vector<std::string> entries;
+  Depth depth = 1;
+  bool json = false;
+  Arithmetic arithmetic;
+  PageOptions page;
+  TextStyle style;
+};
+
+// What is no entry is the problem.
+void take_words(const std::vector<std::string>& words, Request& request) {
+  std::vector<std::string> problems;
+  for (const std::string& word : words) (looks_like_entry(word) ? request.entries : problems).push_back(word);
+  for (const std::string& word : problems)
+    if (problems.size() > 1 || request.entries.empty())
+      if (matrix_name(word)) throw Error(fmt::format("'{0}' is a whole matrix; write an entry, such as {0}[1,1]", word));
+  if (problems.size() > 1)
+    throw Error(fmt::format("one problem at a time, but '{}' were given; an entry is written such as Y[1,1]",
+                            fmt::join(problems, "' and '")));
+  if (request.entries.empty()) throw Error("which entry? Write it such as 'Y[1,1]', or 'A1[2,*]' for a row");
+  if (!problems.empty()) request.problem = problems.front();
+}
+
+Depth parse_depth(const std::string& text) {
+  if (text == "all") return std::nullopt;
+  return parse_number("--depth", text, 1, deepest);
+}
+
+Request request_from(const ExplainTexts& texts, const World& world) {
+  Request request;
+  take_words(texts.words, request);
+  if (texts.depth) request.depth = parse_depth(*texts.depth);
+  if (texts.format) request.json = parse_choice("--format", *texts.format, {"text", "json"}) == 1;
+  request.arithmetic = arithmetic_from(texts.computation);
+  request.page = page_from(texts.page, world, request.arithmetic.rounding.value_or(PageOptions{}.precision));
+  request.style = style_from(texts.page, world);
+  return request;
+}
+
+// The steps behind the entries, computed.
+Trace trace_of(const Plan& plan, const std::vector<ExplainedRange>& ranges, const Request& request) {
+  std::vector<bool> keep(plan.values.size(), false);
+  for (const ExplainedRange& explained : ranges) {
+    const std::vector<bool> behind = values_behind(plan, explained.range.step, request.depth);
+    for (std::size_t id = 0; id < keep.size(); ++id) keep[id] = keep[id] || behind[id];
+  }
+  return run(plan, {std::move(keep), request.arithmetic.dtype, request.arithmetic.rounding});
+}
+
+void write_json(const Scene& scene, const std::vector<ExplainedRange>& ranges, Sink& sink) {
+  std::vector<Explanation> all;
+  for (const ExplainedRange& explained : ranges) all.insert(all.end(), explained.entries.begin(), explained.entries.end());
+  write_explanations(sink, scene, all);
+}
+
+void explain_entries(Request request, const ComputationOptionTexts& computation, World& world) {
+  Problem problem = read_problem(request.problem, world);
+  choose_item(computation, request.page, problem);
+  if (problem.batch() > 1)
+    throw Error(fmt::format("this problem is a batch of {}; choose an item with --batch", problem.batch()));
+  const Plan plan = make_plan(problem);
+  std::vector<ExplainedRange> ranges;
+  for (const std::string& entry : request.entries)
+    ranges.push_back({parse_entry(entry, problem, plan, request.page.index_base), {}});
+  const Trace trace = trace_of(plan, ranges, request);
+  if (request.json) request.page.index_base = 1;  // as in all files
+  const Scene scene(problem, plan, trace, request.page);
+  for (ExplainedRange& explained : ranges) explained.entries = explain(scene, explained.range, request.depth);
+  if (request.json)
+    write_json(scene, ranges, world.out);
+  else
+    world.out.write(write_text(describe(scene, ranges), request.style));
+}
+
+constexpr std::string_view examples_of_use =
+    "examples:\n"
+    "  mha explain 'Y[1,1]'                       an entry of the worked 3×4 example\n"
+    "  mha explain mine.json 'scores2[1,1]' 'A2[1,1]'\n"
+    "  mha explain mine.json 'A1[2,*]'            a row\n"
+    "  mha explain 'Y[1,1]' --depth all           down to X and the weights\n"
+    "  mha explain 'head1[2,2]' --round 3         each step rounded, as with a pencil";
+
+}  // namespace
+
+Action setup_explain(CLI::App& app) {
+  auto texts = std::make_shared<ExplainTexts>();
+  app.add_option("ENTRY", texts->words,
+                 "entries such as Y[2,1], A1[3,2], packed.Q[1,5]; * is all of a row or column. Before them the problem: a "
+                 "file, - for standard input, or an example's name (default: worked)");
+  declare_option(app, "--depth", texts->depth, "N|all",
+                 "steps to go back: 1 the entry alone, all down to X and the weights (1)");
+  declare_option(app, "--format", texts->format, "text|json", "what to print (text)");
+  declare_computation_options(app, texts->computation);
+  declare_page_options(app, texts->page);
+  app.footer(std::string(examples_of_use));
+  return [texts](World& world) {
+    explain_entries(request_from(*texts, world), texts->computation, world);
+    return Exit::fine;
+  };
+}
+
+}  // namespace mha

@@ -1,0 +1,125 @@
+// mha mistakes: what people get wrong, and which of it a problem can show.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli/commands.hpp"
+#include "cli/input.hpp"
+#include "cli/page_options.hpp"
+#include "show/phrases.hpp"
+#include "study/simulate.hpp"
+
+namespace mha {
+namespace {
+
+struct MistakesOptions {
+  std::optional<std::string> problem;
+  PageOptionTexts page;
+};
+
+constexpr Text all_title{"Mistakes in multi-head attention", "多头注意力中的常见错误"};
+constexpr Text problem_title{"Mistakes that show in this problem", "这道题能暴露的错误"};
+constexpr Text shown{"{} of {} mistakes show in this problem.", "{1} 种错误中，这道题能暴露 {0} 种。"};
+constexpr Text hidden_title{"Mistakes that this problem hides", "这道题看不出的错误"};
+constexpr Text hidden_remark{"They can be made here, and every number comes out right.", "犯了这些错误，每个数仍然正确。"};
+constexpr Text impossible_title{"Mistakes that cannot be made here", "在这道题中不可能犯的错误"};
+constexpr Text alike_title{"Mistakes that give the same numbers here", "在这道题中数值相同、无法区分的错误"};
+constexpr Text id_header{"id", "标识"};
+constexpr Text what_header{"what was done, and the remedy", "错在哪里，应当怎样"};
+
+class Page {
+ public:
+  explicit Page(Language language) : language_(language) { page_.language = language; }
+
+  void title(const Text& text) { page_.blocks.emplace_back(Title{{words(text)}}); }
+  void paragraph(Words text) { page_.blocks.emplace_back(Note{Note::Kind::paragraph, std::move(text)}); }
+  void paragraph(const Text& text) { paragraph(words(text)); }
+  void section(const Text& text) { page_.blocks.emplace_back(Section{Section::Level::head, {words(text)}}); }
+
+  // Under the title of the first step that shows them.
+  void by_step(const std::vector<const Mistake*>& list) {
+    for (const StepName& step : step_names) {
+      Table table;
+      for (const Mistake* mistake : list)
+        if (mistake->first == step.step) table.rows.push_back(row(*mistake));
+      if (table.rows.empty()) continue;
+      page_.blocks.emplace_back(StepHeading{{}, std::string(step.title.in(language_)), std::string(step.id), {}});
+      table.header = {std::string(id_header.in(language_)), std::string(what_header.in(language_))};
+      page_.blocks.emplace_back(std::move(table));
+    }
+  }
+
+  void ids(const std::vector<std::string_view>& list) {
+    std::string text;
+    for (const std::string_view id : list) text += (text.empty() ? "" : ", ") + std::string(id);
+    paragraph(Words(text));
+  }
+
+  const Document& document() const { return page_; }
+  Language language() const { return language_; }
+
+ private:
+  Words words(const Text& text) const { return Words(std::string(text.in(language_))); }
+  std::vector<Words> row(const Mistake& mistake) const { return {Words(std::string(mistake.id)), words(mistake.what)}; }
+
+  Language language_;
+  Document page_;
+};
+
+void list_all(Page& page) {
+  page.title(all_title);
+  std::vector<const Mistake*> all;
+  for (const Mistake& mistake : mistakes()) all.push_back(&mistake);
+  page.by_step(all);
+}
+
+void list_for(const Problem& problem, Page& page) {
+  const std::vector<Outcome> made = outcomes(problem);
+  const std::vector<Written> right = right_forms(problem);
+  std::vector<const Mistake*> shows;
+  std::vector<std::string_view> hides, impossible;
+  for (const Mistake& mistake : mistakes()) {
+    const auto is_this = [&](const Outcome& outcome) { return outcome.mistake == &mistake; };
+    const auto is_shown = [&](const Outcome& outcome) { return is_this(outcome) && outcome.shown_by; };
+    if (std::any_of(made.begin(), made.end(), is_shown))
+      shows.push_back(&mistake);
+    else
+      (std::any_of(made.begin(), made.end(), is_this) ? hides : impossible).push_back(mistake.id);
+  }
+  page.title(problem_title);
+  page.paragraph(Words(say(page.language(), shown, shows.size(), mistakes().size())));
+  page.by_step(shows);
+  const IdGroups alike = indistinguishable(made, right, StepId::X, same_number);
+  if (!alike.empty()) page.section(alike_title);
+  for (const std::vector<std::string_view>& group : alike) page.ids(group);
+  if (!hides.empty()) {
+    page.section(hidden_title);
+    page.paragraph(hidden_remark);
+    page.ids(hides);
+  }
+  if (!impossible.empty()) {
+    page.section(impossible_title);
+    page.ids(impossible);
+  }
+}
+
+}  // namespace
+
+Action setup_mistakes(CLI::App& app) {
+  auto options = std::make_shared<MistakesOptions>();
+  app.add_option("PROBLEM", options->problem, "say which of them this problem can show: a file, - or an example's name");
+  declare_page_options(app, options->page);
+  app.footer(
+      "examples:\n  mha mistakes             all of them\n  mha mistakes worked      those that the worked example can "
+      "show");
+  return [options](World& world) {
+    Page page(language_from(options->page, world));
+    if (options->problem)
+      list_for(read_problem(*options->problem, world), page);
+    else
+      list_all(page);
+    world.out.write(write_text(page.document(), style_from(options->page, world)));
+    return Exit::fine;
+  };
+}
+
+}  // namespace mha

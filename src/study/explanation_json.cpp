@@ -1,0 +1,138 @@
+// Writes explanations as JSON. Numbers of heads, rows and columns count from 1, as in all files.
+#include "study/explanation_json.hpp"
+
+#include "io/json_writer.hpp"
+#include "show/notation.hpp"
+
+namespace mha {
+namespace {
+
+using Spread = JsonWriter::Spread;
+
+std::string plain(const Words& words) {
+  std::string text;
+  for (const Span& span : words.spans()) text += span.text;
+  return text;
+}
+
+class ExplanationWriter {
+ public:
+  ExplanationWriter(Sink& sink, const Scene& scene) : json_(sink), scene_(scene) {}
+
+  void write(const std::vector<Explanation>& entries) {
+    json_.begin_object();
+    text("format", "mha-explanation");
+    integer("version", 1);
+    text("dtype", dtype_name(scene_.trace.dtype));
+    if (scene_.trace.rounding) integer("rounding", *scene_.trace.rounding);
+    json_.key("entries");
+    json_.begin_array();
+    for (const Explanation& entry : entries) write_entry(entry);
+    json_.end();
+    json_.end();
+    json_.finish();
+  }
+
+ private:
+  void text(std::string_view key, std::string_view value) {
+    json_.key(key);
+    json_.text(value);
+  }
+  void integer(std::string_view key, Index value) {
+    json_.key(key);
+    json_.integer(value);
+  }
+  void number(std::string_view key, double value) {
+    json_.key(key);
+    json_.number(value);
+  }
+  // As the trace writes it.
+  void stored_number(std::string_view key, double value) {
+    json_.key(key);
+    json_.number(value, scene_.trace.dtype);
+  }
+
+  void write_entry(const Explanation& entry) {
+    json_.begin_object();
+    text("entry", entry.entry);
+    const Value& value = scene_.plan.value(entry.value);
+    if (value.step) text("step", name_of(*value.step).id);
+    if (value.per_head) integer("head", entry.place.head + 1);
+    integer("row", entry.at.row + 1);
+    integer("column", entry.at.column + 1);
+    stored_number("value", entry.number);
+    if (entry.explained_before) {
+      json_.key("explained_before");
+      json_.boolean(true);
+    }
+    if (entry.derivation) write_derivation(*entry.derivation);
+    if (!entry.operands.empty()) {
+      json_.key("operands");
+      json_.begin_array();
+      for (const Explanation& operand : entry.operands) write_entry(operand);
+      json_.end();
+    }
+    json_.end();
+  }
+
+  void write_derivation(const Derivation& derivation) {
+    text("op", info_of(derivation.step->op).name);
+    text("formula", derivation.formula);
+    write_work(derivation.work);
+    if (derivation.maximum) stored_number("maximum", *derivation.maximum);
+    if (!derivation.summands.empty()) write_terms(derivation);
+    if (derivation.head_shares.empty()) return;
+    json_.key("head_shares");
+    json_.row(derivation.head_shares.data(), static_cast<Index>(derivation.head_shares.size()));
+  }
+
+  void write_work(const Work& work) {
+    json_.key("work");
+    json_.begin_array();
+    for (const Work::Line& line : work.lines) {
+      json_.begin_object(Spread::line);
+      text("relation", line.relation);
+      text("expression", line.expression);
+      if (!line.remark.empty()) text("remark", plain(line.remark));
+      json_.end();
+    }
+    json_.end();
+  }
+
+  void write_terms(const Derivation& derivation) {
+    json_.key("terms");
+    json_.begin_array();
+    for (std::size_t i = 0; i < derivation.summands.size(); ++i) {
+      const Summand& summand = derivation.summands[i];
+      json_.begin_object(Spread::line);
+      text("names", summand.names);
+      text("numbers", summand.numbers);
+      json_.key("factors");
+      json_.begin_array(Spread::line);
+      for (const ReadEntry& read : summand.factors) write_factor(derivation.step->in[read.operand], read);
+      json_.end();
+      number("value", summand.value);
+      number("sum", derivation.sums[i]);
+      json_.end();
+    }
+    json_.end();
+  }
+
+  void write_factor(ValueId id, const ReadEntry& read) {
+    json_.begin_object(Spread::line);
+    text("entry", entry(scene_, id, read.place, read.at));
+    stored_number("value", number_at(scene_, id, read.place, read.at));
+    json_.end();
+  }
+
+  JsonWriter json_;
+  const Scene& scene_;
+};
+
+}  // namespace
+
+void write_explanations(Sink& sink, const Scene& scene, const std::vector<Explanation>& entries) {
+  ExplanationWriter(sink, scene).write(entries);
+}
+
+}  // namespace mha

@@ -1,0 +1,275 @@
+"""mha check on the real binary: what goes in, what comes out in each format, and the exit codes."""
+
+import copy
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from mha import MHA, environment, run
+
+SIGNS = {"wrong": 1, "right": 0, "unusable": 2}
+
+
+def trace_of(*arguments):
+    result = run("run", *arguments, "--format", "json")
+    assert result.returncode == 0, result.stderr.decode()
+    return json.loads(result.stdout)
+
+
+WORKED = trace_of("worked")
+
+
+def unscaled(trace):
+    """The trace of somebody who forgot the scale and worked on to the weights."""
+    wrong = copy.deepcopy(trace)
+    for head in wrong["heads"]:
+        head["scaled"] = head["scores"]
+        del head["weights"], head["head_output"]
+    del wrong["concat"], wrong["output"]
+    return wrong
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+
+    def write(self, name, content):
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        return path
+
+    def report(self, *arguments, problem="worked"):
+        result = run("check", problem, *arguments, "--format", "json")
+        report = json.loads(result.stdout)
+        self.assertEqual(result.returncode, max(SIGNS[answer["verdict"]] for answer in report["answers"]))
+        return report["answers"]
+
+    def verdict(self, content, *arguments, problem="worked"):
+        """Of one answer, given as text or as what json makes of it."""
+        return self.report(self.write("answer.json", content), *arguments, problem=problem)[0]["verdict"]
+
+
+class Answers(InFolder):
+    def test_every_trace_is_a_right_answer_to_its_own_problem(self):
+        names = [line.split()[0] for line in run("examples").stdout.decode().splitlines()[1:] if line.strip()]
+        names = [name for name in names if run("run", name, "--steps", "Y").returncode == 0]
+        self.assertGreater(len(names), 5)
+        for name in names:
+            for options in ([], ["--dtype", "f32"], ["--round", "2"], ["--round", "4"], ["--with-weights"],
+                            ["--steps", "weights,output"]):
+                with self.subTest(name=name, options=options):
+                    self.assertEqual(self.verdict(trace_of(name, *options), problem=name), "right")
+
+    def test_flat_and_nested_ids_and_symbols(self):
+        weights = [head["weights"] for head in WORKED["heads"]]
+        for answer in ({"A1": weights[0], "Y": WORKED["output"]}, {"weights2": weights[1], "output": WORKED["output"]},
+                       {"heads": [{"A": weights[0]}, {"weights": weights[1]}]}, {"A": weights}, {"weights": weights}):
+            self.assertEqual(self.verdict(answer), "right")
+        self.assertEqual(self.verdict({"A1": weights[1]}), "wrong")
+
+    def test_numbers_that_json_does_not_have(self):
+        trace = trace_of("causal") if run("run", "causal").returncode == 0 else None
+        problem = run("examples", "worked").stdout.decode()
+        causal = self.write("causal.json", json.dumps(json.loads(problem) | {"mask": "causal"}))
+        trace = trace or trace_of(causal)
+        text = json.dumps(trace_of(causal))
+        for spelling in ('"-inf"', "-Infinity", "null", "-1e9", "-3.4028234663852886e+38"):
+            with self.subTest(spelling=spelling):
+                self.assertEqual(self.verdict(text.replace('"-inf"', spelling), problem=causal), "right")
+        self.assertEqual(self.verdict(text.replace('"-inf"', "0"), problem=causal), "wrong")
+        for nothing in ('"nan"', "NaN", '"inf"', "Infinity"):
+            self.assertEqual(self.verdict('{"Y": [[%s, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]]}' % nothing), "wrong")
+
+    def test_rounding(self):
+        exact = WORKED["heads"][0]["weights"]
+        self.assertEqual(self.verdict({"A1": [[round(a, 4) for a in row] for row in exact]}), "right")
+        wrong = [[round(a, 4) for a in row] for row in exact]
+        wrong[1][1] += 0.001
+        self.assertEqual(self.verdict({"A1": wrong}), "wrong")
+        self.assertEqual(self.verdict({"A1": wrong}, "--tol", "0.002"), "right")
+        self.assertEqual(self.verdict({"A1": wrong}, "--sigfig", "2"), "right")
+
+    def test_unusable_answers_say_what_and_where(self):
+        for content, words in (("", ["empty"]), ("{", [":1:"]), ("[]", ["expected one answer"]), ("null", ["null"]),
+                               ('{"Y": [[1, 2], [3]]}', ["Y[1]", "length is 1"]), ('{"Y": [[true]]}', ["Y[0][0]", "true"]),
+                               ('{"Y": [["0.5"]]}', ['"0.5"', "without quotes"]), ('{"Y": [[1e400]]}', ["1e400"]),
+                               ('{"Y": [1, 2]}', ["one-dimensional", "[[1, 2]]"]), ('{"Y": []}', ["empty"]),
+                               ('{"Y": [[1]], "Y": [[1]]}', ["twice"]), ('{"y": [[1]]}', ["no matrix"]),
+                               ("[" * 200000, ["inside one another"]), ('{"Y": [[.5]]}', ["0.5"])):
+            with self.subTest(content=content[:40]):
+                path = self.write("answer.json", content)
+                result = run("check", "worked", path)
+                self.assertEqual(result.returncode, 2)
+                self.assertEqual(result.stdout, b"")
+                message = result.stderr.decode()
+                self.assertTrue(message.startswith(f"mha: {path}"), message)
+                self.assertEqual(message.count("\n"), 1)
+                for word in words:
+                    self.assertIn(word, message)
+
+    def test_utf16_byte_order_mark_and_crlf(self):
+        path = self.folder / "answer.json"
+        text = json.dumps({"Y": WORKED["output"]}, indent=1).replace("\n", "\r\n")
+        path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+        self.assertEqual(self.report(path)[0]["verdict"], "right")
+        path.write_bytes(text.encode("utf-16"))
+        self.assertIn("UTF-16", run("check", "worked", path).stderr.decode())
+
+    def test_standard_input(self):
+        result = run("check", "worked", "-", input=json.dumps({"Y": WORKED["output"]}).encode())
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        self.assertEqual(run("check", "-", "-", input=b"").returncode, 2)
+
+    def test_a_slip_in_a_name_is_told(self):
+        result = run("check", "worked", self.write("a.json", {"Y": WORKED["output"], "weigths1": [[1]]}))
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("weights1", result.stdout.decode())
+
+
+class Formats(InFolder):
+    def test_json_is_the_same_for_one_as_for_many(self):
+        path = self.write("wrong.json", unscaled(WORKED))
+        one = self.report(path)[0]
+        self.assertEqual(self.report(path, path), [one, one])
+        self.assertEqual(list(one), ["file", "verdict", "first_wrong", "mistakes", "steps"])
+        self.assertEqual(one["file"], str(path))
+        self.assertEqual(one["first_wrong"], {"step": "scaled", "head": 1})
+        self.assertEqual(one["mistakes"][0], "no_scale")
+        self.assertEqual(list(one["steps"][0]), ["step", "head", "verdict", "max_difference", "entries_wrong"])
+        verdicts = {(step["step"], step["head"]): step["verdict"] for step in one["steps"]}
+        self.assertEqual(verdicts["scores", 2], "right")
+        self.assertEqual(verdicts["scaled", 2], "wrong")
+        self.assertEqual(verdicts["output", None], "not_given")
+
+    def test_many_answers_in_order_and_one_that_cannot_be_read(self):
+        expected = []
+        for i in range(40):
+            verdict = ("right", "wrong", "unusable")[i % 3]
+            content = {"right": WORKED, "wrong": unscaled(WORKED), "unusable": "{"}[verdict]
+            self.write(f"class/{i:02}.json", content)
+            expected.append((f"{i:02}.json", verdict))
+        for threads in ("1", "4"):
+            answers = self.report(self.folder / "class", "--threads", threads)
+            self.assertEqual([(Path(a["file"]).name, a["verdict"]) for a in answers], expected)
+        result = run("check", "worked", self.folder / "class")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("14 right · 13 wrong · 13 unusable", result.stdout.decode())
+        self.assertEqual(result.stderr.count(b"mha: "), 13)
+        self.assertNotIn(b"\x1b", result.stderr)
+
+    def test_lines_with_names(self):
+        lines = [{"name": "Anna", **WORKED}, {"name": "安", **unscaled(WORKED)}, {"Y": WORKED["output"]}]
+        path = self.write("class.jsonl", "\n".join(json.dumps(line) for line in lines) + "\n")
+        self.assertEqual([(a["file"], a["verdict"]) for a in self.report(path)],
+                         [("Anna", "right"), ("安", "wrong"), (f"{path}:3", "right")])
+
+    def test_csv(self):
+        paths = [self.write("a, b.json", WORKED), self.write("c.json", unscaled(WORKED)), self.folder / "none.json"]
+        result = run("check", "worked", *paths, "--format", "csv")
+        self.assertEqual(result.returncode, 2)
+        rows = list(csv.DictReader(io.StringIO(result.stdout.decode(), newline="")))
+        self.assertEqual([row["file"] for row in rows], [str(path) for path in paths])
+        self.assertEqual([row["verdict"] for row in rows], ["right", "wrong", "unusable"])
+        self.assertEqual((rows[1]["step"], rows[1]["head"], rows[1]["mistakes"].split()[0]), ("scaled", "1", "no_scale"))
+        self.assertIn("no such file", rows[2]["message"])
+
+    def test_gradescope(self):
+        path = self.write("wrong.json", unscaled(WORKED))
+        result = run("check", "worked", path, "--format", "gradescope")
+        self.assertEqual(result.returncode, 1)
+        results = json.loads(result.stdout)
+        self.assertEqual(results["score"], 4)  # Q, K, V and the scores
+        self.assertEqual(results["visibility"], "visible")
+        self.assertEqual([test["status"] for test in results["tests"]], ["passed"] * 4 + ["failed"])
+        self.assertIn("not scaled", results["output"])
+        self.assertEqual(run("check", "worked", path, path, "--format", "gradescope").returncode, 2)
+
+    def test_hints_have_no_true_number(self):
+        path = self.write("wrong.json", unscaled(WORKED))
+        truth = {f"{abs(z):.3f}" for head in WORKED["heads"] for row in head["scaled"] for z in row if z != round(z)}
+        self.assertTrue(truth)
+        for level in ("1", "2", "3"):
+            for form in ("text", "json", "csv", "gradescope"):
+                text = run("check", "worked", path, "--hint", level, "--format", form).stdout.decode()
+                for number in truth:
+                    self.assertNotIn(number[:4], text)
+                self.assertEqual("no_scale" in text, level == "3")
+
+    def test_output_files(self):
+        path, target = self.write("wrong.json", unscaled(WORKED)), self.folder / "report.json"
+        result = run("check", "worked", path, "-o", target)
+        self.assertEqual((result.returncode, result.stdout), (1, b""))
+        self.assertEqual(json.loads(target.read_text())["answers"], self.report(path))
+        self.assertEqual(run("check", "worked", path, "-o", path).returncode, 2)
+        self.assertEqual(run("check", "worked", path, "-o", self.folder / "none" / "r.json").returncode, 4)
+        text = self.folder / "report.txt"
+        run("check", "worked", path, "-o", text, "--color", "always")
+        self.assertNotIn("\x1b", text.read_text())
+
+    def test_page(self):
+        path = self.write("wrong.json", unscaled(WORKED))
+        page = run("check", "worked", path).stdout.decode()
+        for words in ("first wrong step is Scaled scores Z⁽¹⁾", "≠", "*", "no_scale", "wrong here", "not given"):
+            self.assertIn(words, page)
+        chinese = run("check", "worked", path, "--lang", "zh").stdout.decode()
+        self.assertIn("此处有错", chinese)
+        self.assertIn("Z⁽⁰⁾", run("check", "worked", path, "--index-base", "0").stdout.decode())
+        ascii_page = run("check", "worked", path, "--ascii").stdout.decode()
+        self.assertIn("Z(1)", ascii_page)
+        self.assertTrue(ascii_page.replace("3×4", "").isascii(), ascii_page)  # the title is the person's
+
+
+class Options(InFolder):
+    def test_options_are_read_strictly(self):
+        path = self.write("right.json", WORKED)
+        for options in (["--tol", "nan"], ["--tol", "1e400"], ["--tol", "inf"], ["--tol", "-1"], ["--tol", ""],
+                        ["--rtol", "x"], ["--sigfig", "0"], ["--sigfig", "2", "--tol", "1"], ["--hint", "4"],
+                        ["--format", "xml"], ["--threads", "0"], ["--nope"]):
+            with self.subTest(options=options):
+                result = run("check", "worked", path, *options)
+                self.assertEqual((result.returncode, result.stdout), (2, b""))
+                self.assertTrue(result.stderr.startswith(b"mha: "))
+
+    def test_a_problem_and_an_answer_are_needed(self):
+        for arguments in ([], ["worked"]):
+            result = run("check", *arguments)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(b"mha check worked answer.json", result.stderr)
+        self.assertEqual(run("check", "wroked", "a.json").returncode, 2)
+        (self.folder / "empty").mkdir()
+        self.assertIn(b"no answers", run("check", "worked", self.folder / "empty").stderr)
+
+
+class Terminal(InFolder):
+    def test_progress_on_a_terminal_leaves_no_trace_elsewhere(self):
+        for i in range(300):
+            self.write(f"class/{i}.json", unscaled(WORKED))
+        primary, secondary = pty.openpty()
+        result = subprocess.run([MHA, "check", "worked", self.folder / "class", "--format", "json", "--threads", "1"],
+                                env=environment(), stdout=subprocess.PIPE, stderr=secondary, timeout=300, check=False)
+        os.close(secondary)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(len(json.loads(result.stdout)["answers"]), 300)
+        shown = b""
+        try:
+            while chunk := os.read(primary, 4096):
+                shown += chunk
+        except OSError:  # how Linux tells that the other end is closed
+            pass
+        os.close(primary)
+        if shown:  # a fast machine is done before there is anything to show
+            self.assertIn(b"/300", shown)
+            self.assertTrue(shown.endswith(b"\r\x1b[K"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,77 @@
+# mha compare and mha mistakes on the real binary.
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+from mha import run
+
+PER_HEAD = {"X": [[1, 0], [0, 1]], "W_O": "identity", "heads": [
+    {"W_Q": [[1, 2], [3, 4]], "W_K": [[1, 0], [0, 1]], "W_V": [[1, 0], [0, 1]]},
+    {"W_Q": [[5, 6], [7, 8]], "W_K": [[2, 0], [0, 2]], "W_V": [[0, 1], [1, 0]]}]}
+PACKED = {"X": [[1, 0], [0, 1]], "W_O": "identity", "num_heads": 2, "W_Q": [[1, 2, 5, 6], [3, 4, 7, 8]],
+          "W_K": [[1, 0, 2, 0], [0, 1, 0, 2]], "W_V": [[1, 0, 0, 1], [0, 1, 1, 0]]}
+
+
+def page(*arguments):
+    result = run(*arguments)
+    assert result.returncode == 0, result.stderr.decode()
+    return result.stdout.decode()
+
+
+class Compare(unittest.TestCase):
+    def test_the_first_difference_of_a_mistake_is_marked_once(self):
+        for mistake, title in (("no_scale", "Scaled scores"), ("softmax_columns", "Weights"), ("wo_missing", "Output projection")):
+            text = page("compare", "worked", "--mistake", mistake)
+            self.assertEqual(text.count("← the first difference"), 1, mistake)
+            marked = next(line for line in text.splitlines() if "←" in line)
+            self.assertIn(title, marked)
+
+    def test_a_mistake_that_this_problem_hides_is_equal(self):
+        self.assertIn("All steps that both sides have are equal.", page("compare", "worked", "--mistake", "swap_qk"))
+
+    def test_packed_equals_per_head(self):
+        with tempfile.TemporaryDirectory() as folder:
+            left, right = Path(folder, "a.json"), Path(folder, "b.json")
+            left.write_text(json.dumps(PER_HEAD))
+            right.write_text(json.dumps(PACKED))
+            text = page("compare", left, right)
+            self.assertIn("All steps that both sides have are equal.", text)
+            self.assertIn("only on the right", text)
+            PER_HEAD["heads"][1]["W_V"] = [[1, 1], [1, 0]]
+            left.write_text(json.dumps(PER_HEAD))
+            self.assertIn("V⁽²⁾", next(line for line in page("compare", left, right).splitlines() if "←" in line))
+
+    def test_other_sizes_and_languages(self):
+        text = page("compare", "bag_zh", "bag_one_head_zh", "--lang", "zh")
+        self.assertIn("最先不同", text)
+        self.assertIn("只有左边有", text)
+
+    def test_usage(self):
+        for arguments, word in ((["worked"], "two problems"), (["worked", "packed", "--mistake", "no_scale"], "one problem"),
+                                (["worked", "--mistake", "no_scal"], "no_scale"),
+                                (["worked", "--mistake", "gqa_tiled"], "cannot be made")):
+            result = run("compare", *arguments)
+            self.assertEqual((result.returncode, result.stdout), (2, b""))
+            self.assertIn(word, result.stderr.decode())
+
+
+class Mistakes(unittest.TestCase):
+    def test_all_are_listed_in_both_languages(self):
+        english, chinese = page("mistakes"), page("mistakes", "--lang", "zh")
+        for mistake in ("no_scale", "gqa_first_only", "rope_direction", "softcap_after_mask", "padding_on_queries"):
+            self.assertIn(mistake, english)
+            self.assertIn(mistake, chinese)
+        self.assertIn("打分没有缩放", chinese)
+
+    def test_what_the_worked_example_can_show(self):
+        text = page("mistakes", "worked")
+        shown, rest = text.split("give the same numbers here")
+        self.assertIn("no_scale", shown)
+        self.assertIn("scale_sqrt_dmodel, scale_dk", rest)  # h = d_k
+        self.assertIn("swap_qk", rest.split("hides")[1].split("cannot be made")[0])  # W_Q = W_K
+        self.assertIn("gqa_tiled", rest.split("cannot be made")[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
