@@ -5,6 +5,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "study/plan_editor.hpp"
+
 namespace mha {
 namespace {
 
@@ -14,16 +16,52 @@ class Trial {
   Trial(const Candidate& candidate, const Puzzle& puzzle) : candidate_(candidate), puzzle_(puzzle) {}
 
   std::optional<Diagnosis> run() {
+    switch (takes_over()) {
+      case TakesOver::as_it_is: return run(candidate_.plan);
+      case TakesOver::other_shapes:
+        if (const std::optional<RowPlan> plan = with_shapes_of_earlier()) return run(*plan);
+        return std::nullopt;
+      case TakesOver::nothing: return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  enum class TakesOver { as_it_is, other_shapes, nothing };
+
+  // Whether the rows before the mistake are there, and as the mistake's plan has them: an earlier mistake may have left some
+  // out or changed their shapes.
+  TakesOver takes_over() const {
+    TakesOver result = TakesOver::as_it_is;
+    for (const StepName& name : step_names) {
+      const std::optional<ValueId> id = candidate_.plan.value(name.step);
+      if (!id || name.step >= candidate_.first) continue;
+      const auto& row = puzzle_.earlier.at(name.step);
+      if (!row) return TakesOver::nothing;
+      if (!(row->used.numbers->shape() == candidate_.plan.plan.value(*id).shape)) result = TakesOver::other_shapes;
+    }
+    return result;
+  }
+
+  std::optional<RowPlan> with_shapes_of_earlier() const {
+    Plan plan = candidate_.plan.plan;
+    for (const StepName& name : step_names)
+      if (const std::optional<ValueId> id = candidate_.plan.value(name.step); id && name.step < candidate_.first)
+        plan.values[static_cast<std::size_t>(*id)].shape = puzzle_.earlier.at(name.step)->used.numbers->shape();
+    if (!infer_shapes(plan, candidate_.first)) return std::nullopt;
+    return RowPlan(std::move(plan));
+  }
+
+  std::optional<Diagnosis> run(const RowPlan& plan) {
     const Start start{&puzzle_.earlier, candidate_.first};
     const auto go_on = [this](StepId row, const StepReading& reading) { return row > puzzle_.step || fits(row, reading); };
-    std::optional<Reading> reading = read_answer(candidate_.plan, puzzle_.given, puzzle_.precision, start, go_on);
+    std::optional<Reading> reading = read_answer(plan, puzzle_.given, puzzle_.precision, start, go_on);
     if (!reading) return std::nullopt;
     Diagnosis result{&candidate_, std::move(*reading), in_all_heads_, 0, 0, 0, 0};
     measure(result);
     return result;
   }
 
- private:
   // Up to the wrong step the mistake must show nowhere but in what is wrong there.
   bool fits(StepId row, const StepReading& reading) {
     for (std::size_t head = 0; head < reading.heads.size(); ++head) {

@@ -104,11 +104,7 @@ void PlanEditor::append(Step next) {
 }
 
 std::optional<Plan> PlanEditor::finish() && {
-  for (const Step& step : plan_.steps) {
-    const std::optional<Shape> shape = result_shape(plan_, step);
-    if (!shape) return std::nullopt;
-    plan_.values[static_cast<std::size_t>(step.out)].shape = *shape;
-  }
+  if (!infer_shapes(plan_)) return std::nullopt;
   return std::move(plan_);
 }
 
@@ -128,6 +124,16 @@ ValueId PlanEditor::add_auxiliary(StepId id, Shape shape) {
   value.per_head = name_of(id).per_head;
   value.shape = shape;
   return add_value(std::move(value));
+}
+
+bool infer_shapes(Plan& plan, StepId first) {
+  for (const Step& step : plan.steps) {
+    if (step.id < first) continue;
+    const std::optional<Shape> shape = result_shape(plan, step);
+    if (!shape) return false;
+    plan.values[static_cast<std::size_t>(step.out)].shape = *shape;
+  }
+  return true;
 }
 
 }  // namespace mha

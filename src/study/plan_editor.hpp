@@ -46,4 +46,7 @@ class PlanEditor {
   Plan plan_;
 };
 
+// Follows the shapes of the operands through the steps from `first` on; false where they do not fit.
+bool infer_shapes(Plan& plan, StepId first = StepId::X);
+
 }  // namespace mha

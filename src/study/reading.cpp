@@ -2,6 +2,7 @@
 #include "study/reading.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <list>
 
@@ -60,6 +61,7 @@ class Walk {
 
   void take_over(StepId row, ValueId id) {
     at(row) = start_.reading->at(row);
+    assert(at(row) && at(row)->used.numbers->shape() == plan_.value(id).shape);
     use(id, at(row)->used);
   }
 
