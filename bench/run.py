@@ -5,6 +5,7 @@ run.py [--build DIR] [--write FILE]; --write replaces what stands between FILE's
 """
 
 import argparse
+import json
 import os
 import platform
 import re
@@ -122,6 +123,24 @@ def exporting(mha, folder):
               megabytes(export.bytes), megabytes(page.bytes), export.bytes / page.bytes, 1.3, True)
 
 
+def checking(mha, folder):
+    """Answers of worked size, most of them wrong: the traces of every mistake that an exercise can show, again and again."""
+    exercise, answers = folder / "exercise", folder / "answers.jsonl"
+    subprocess.run([mha, "exercise", "-o", exercise, "--tokens", "3", "--d-model", "4", "--heads", "2"], check=True,
+                   stderr=subprocess.DEVNULL)
+    traces = json.loads((exercise / "mistakes.json").read_text(encoding="utf-8"))["mistakes"]
+    traces.append(json.loads((exercise / "key_rounded.json").read_text(encoding="utf-8")))
+    with answers.open("w", encoding="utf-8") as file:
+        for i in range(500):
+            trace = traces[i % len(traces)]
+            answer = {key: trace[key] for key in ("heads", "concat", "output") if key in trace}
+            file.write(json.dumps({"name": f"student {i}", **answer}) + "\n")
+    check, = compare(5, ["/bin/sh", "-c", '"$0" check "$1" "$2" --format json; test $? = 1',
+                         mha, exercise / "problem.json", answers])
+    yield Row("500 answers of worked size checked; the 2 s that a class may take", milliseconds(check.seconds),
+              milliseconds(2), check.seconds / 2, 1, True)
+
+
 def machine(build):
     cpu_info, release = Path("/proc/cpuinfo"), Path("/etc/os-release")
     model = re.search(r"model name\s*:\s*(.*)", cpu_info.read_text()) if cpu_info.exists() else None
@@ -156,7 +175,8 @@ def main():
     options = parser.parse_args()
     mha, hello = options.build / "mha", options.build / "bench" / "mha_hello"
     with tempfile.TemporaryDirectory() as name:
-        rows = [*start_up(mha, hello), *reading(mha, Path(name)), *exporting(mha, Path(name))]
+        rows = [*start_up(mha, hello), *reading(mha, Path(name)), *exporting(mha, Path(name)),
+                *checking(mha, Path(name))]
     text = table(rows, options.build)
     print(text, end="")
     if options.write:

@@ -21,6 +21,20 @@ PAGES = {
     "packed_part": ["run", "packed", "--steps", "packed,Q", "--heads", "2"],
 }
 
+# Pages of the other commands, in both languages: their file, the exit code, the arguments.
+ANSWER = "tests/golden/answer_two_mistakes.json"  # to the worked example
+STUDY_PAGES = {
+    "explain_output": (0, ["explain", "Y[1,1]"]),
+    "explain_all": (0, ["explain", "Y[1,1]", "--depth", "all", "--round", "3"]),
+    "explain_row": (0, ["explain", "causal", "A1[2,*]"]),
+    "explain_split": (0, ["explain", "packed", "Q2[1,1]", "--depth", "2"]),
+    "check": (1, ["check", "worked", ANSWER]),
+    "check_hint": (1, ["check", "worked", ANSWER, "--hint", "3"]),
+    "compare_mistake": (0, ["compare", "worked", "--mistake", "no_scale", "--steps", "scaled,weights,output"]),
+    "compare_heads": (0, ["compare", "bag_zh", "bag_one_head_zh"]),
+    "mistakes": (0, ["mistakes", "worked"]),
+}
+
 
 def all_pages():
     examples = sorted(path.stem for path in (SOURCE / "data").glob("*.json"))
@@ -29,12 +43,15 @@ def all_pages():
             yield f"{name}.{language}", ["run", name, "--lang", language]
     yield from ((f"{name}.en", [*arguments, "--lang", "en"] if arguments[0] == "run" else arguments)
                 for name, arguments in PAGES.items())
+    for name, (_, arguments) in STUDY_PAGES.items():
+        for language in ("en", "zh"):
+            yield f"{name}.{language}", [*arguments, "--lang", language]
 
 
 def fault_of(name, arguments):
     """What is wrong with this page, in words, or nothing."""
-    result = run(*arguments)
-    if result.returncode != 0:
+    result = run(*arguments, cwd=SOURCE)
+    if result.returncode != STUDY_PAGES.get(name.rpartition(".")[0], (0,))[0]:
         return f"exit code {result.returncode}: {result.stderr.decode()}"
     approved_file, actual_file = GOLDEN / f"{name}.txt", GOLDEN / f"{name}.txt.actual"
     if APPROVING:
