@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <deque>
 #include <thread>
@@ -24,7 +23,7 @@ namespace {
 
 // As written on the command line.
 struct CheckOptionTexts {
-  std::string problem;
+  std::optional<std::string> problem;
   std::vector<std::string> answers;
   std::optional<std::string> tol, rtol, sigfig, hint, format, output, threads;
   PageOptionTexts page;
@@ -91,7 +90,7 @@ class Check {
   Exit run() {
     refuse_two_standard_inputs(texts_);
     const std::size_t threads = threads_from(texts_);
-    const Problem problem = read_problem(texts_.problem, world_);
+    const Problem problem = read_problem(*texts_.problem, world_);
     const std::vector<AnswerSource> answers = find_answers(texts_.answers, world_.input);
     if (format_ == Format::gradescope && answers.size() != 1)
       throw Error(fmt::format("--format gradescope is for one answer at a time, but there are {}", answers.size()));
@@ -113,7 +112,7 @@ class Check {
     if (!texts_.output) return;
     std::vector<std::string> inputs = texts_.answers;
     for (const AnswerSource& answer : answers) inputs.push_back(answer.name);
-    inputs.push_back(texts_.problem);
+    inputs.push_back(*texts_.problem);
     refuse_overwriting({*texts_.output}, inputs);
     files.emplace_back(*texts_.output);
   }
@@ -159,8 +158,9 @@ constexpr std::string_view examples_of_use =
     "  mha check worked class.jsonl -o report.json one answer a line, each with a \"name\"";
 
 void declare_options(CLI::App& app, CheckOptionTexts& texts) {
-  app.add_option("PROBLEM", texts.problem, "a file, - for standard input, or an example's name");
-  app.add_option("ANSWER", texts.answers, "files, folders of .json files, or .jsonl files with one answer on each line");
+  declare_argument(app, "PROBLEM", texts.problem, "a file, - for standard input, or an example's name");
+  declare_arguments(app, "ANSWER", texts.answers,
+                    "files, folders of .json files, or .jsonl files with one answer on each line");
   declare_option(app, "--hint", texts.hint, "1|2|3", "tell only the step, or also the place, or also the mistake in words");
   declare_option(app, "--tol", texts.tol, "X", "how far a number may be off (by default as its decimals imply)");
   declare_option(app, "--rtol", texts.rtol, "X", "the same as a share of the number");
@@ -169,7 +169,7 @@ void declare_options(CLI::App& app, CheckOptionTexts& texts) {
   declare_option(app, "-o,--output", texts.output, "FILE", "write to this file; .json and .csv say the format");
   declare_option(app, "--threads", texts.threads, "N", "how many answers are checked at a time (one for each core)");
   declare_page_options(app, texts.page);
-  app.footer(std::string(examples_of_use));
+  declare_footer(app, examples_of_use);
 }
 
 }  // namespace

@@ -5,12 +5,9 @@
 #include <functional>
 #include <string_view>
 
+#include "cli/options.hpp"
 #include "cli/world.hpp"
 #include "core/error.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace mha {
 

@@ -1,8 +1,6 @@
 // mha compare: two problems, or one and the same with a mistake made, step by step side by side.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/page_options.hpp"
@@ -91,21 +89,18 @@ void write_comparison(const CompareOptions& options, World& world) {
 
 Action setup_compare(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
-  app.add_option("PROBLEM", options->problems, "two problems: files, - or examples' names; or one with --mistake")
-      ->required();
-  const auto text = [&app](const char* name, std::optional<std::string>& value, const char* type, const char* help) {
-    app.add_option(name, value, help)->type_name(type);
-  };
-  text("--mistake", options->mistake, "ID", "compare with the same problem after this mistake; `mha mistakes` lists them");
-  text("--steps", options->steps, "LIST", "only these steps");
-  text("--heads", options->heads, "LIST", "only these heads");
-  app.add_flag("--full", options->full, "print large matrices whole");
+  declare_arguments(app, "PROBLEM", options->problems, "two problems: files, - or examples' names; or one with --mistake");
+  declare_option(app, "--mistake", options->mistake, "ID",
+                 "compare with the same problem after this mistake; `mha mistakes` lists them");
+  declare_option(app, "--steps", options->steps, "LIST", "only these steps");
+  declare_option(app, "--heads", options->heads, "LIST", "only these heads");
+  declare_flag(app, "--full", options->full, "print large matrices whole");
   declare_page_options(app, options->page);
-  app.footer(
-      "examples:\n"
-      "  mha compare worked --mistake no_scale      what a forgotten scale does\n"
-      "  mha compare bag_zh bag_one_head_zh         four heads against one\n"
-      "  mha compare mine.json theirs.json --steps weights,output");
+  declare_footer(app,
+                 "examples:\n"
+                 "  mha compare worked --mistake no_scale      what a forgotten scale does\n"
+                 "  mha compare bag_zh bag_one_head_zh         four heads against one\n"
+                 "  mha compare mine.json theirs.json --steps weights,output");
   return [options](World& world) {
     const std::size_t wanted = options->mistake ? 1 : 2;
     if (options->problems.size() != wanted)

@@ -1,5 +1,4 @@
 // mha examples: the built-in problems, listed or printed to start one's own.
-#include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
@@ -38,9 +37,10 @@ void list_examples(Language language, World& world) {
 
 Action setup_examples(CLI::App& app) {
   auto options = std::make_shared<ExamplesOptions>();
-  app.add_option("NAME", options->name, "print the JSON of this example");
-  app.add_option("--lang", options->lang, "language of the list (from the locale)")->type_name("en|zh");
-  app.footer(
+  declare_argument(app, "NAME", options->name, "print the JSON of this example");
+  declare_option(app, "--lang", options->lang, "en|zh", "language of the list (from the locale)");
+  declare_footer(
+      app,
       "examples:\n  mha examples                       the list\n  mha examples worked > mine.json    start your own from "
       "one");
   return [options](World& world) {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <deque>
 
 #include "cli/commands.hpp"
@@ -168,14 +167,14 @@ Action setup_exercise(CLI::App& app) {
   declare_option(app, "--d-k", texts->d_k, "N", "width of a head (d_model / heads)");
   declare_option(app, "--kv-heads", texts->kv_heads, "N", "heads that share keys and values in groups (as many as heads)");
   declare_option(app, "--mask", texts->mask, "none|causal", "mask (none)");
-  app.add_flag("--bias", texts->bias, "with biases");
+  declare_flag(app, "--bias", texts->bias, "with biases");
   declare_option(app, "--difficulty", texts->difficulty, "easy|normal|hard",
                  "whole numbers, halves in the weights, or tenths (normal)");
   declare_option(app, "--seed", texts->seed, "N", "another seed gives other numbers, the same one the same (1)");
   declare_option(app, "--roster", texts->roster, "FILE", "a CSV file with a name on each line: an exercise for each");
   declare_option(app, "--round", texts->round, "N", "decimals of the worksheet and of key_rounded.json (3)");
   declare_option(app, "--lang", texts->lang, "en|zh", "language of the worksheet (from the locale)");
-  app.footer(std::string(examples_of_use));
+  declare_footer(app, examples_of_use);
   return [texts](World& world) {
     const Request request = request_from(*texts, world);
     const ExerciseMaker maker(request.sizes, *request.difficulty);

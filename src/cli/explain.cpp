@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/page_options.hpp"
@@ -113,15 +111,16 @@ constexpr std::string_view examples_of_use =
 
 Action setup_explain(CLI::App& app) {
   auto texts = std::make_shared<ExplainTexts>();
-  app.add_option("ENTRY", texts->words,
-                 "entries such as Y[2,1], A1[3,2], packed.Q[1,5]; * is all of a row or column. Before them the problem: a "
-                 "file, - for standard input, or an example's name (default: worked)");
+  declare_arguments(
+      app, "ENTRY", texts->words,
+      "entries such as Y[2,1], A1[3,2], packed.Q[1,5]; * is all of a row or column. Before them the problem: a "
+      "file, - for standard input, or an example's name (default: worked)");
   declare_option(app, "--depth", texts->depth, "N|all",
                  "steps to go back: 1 the entry alone, all down to X and the weights (1)");
   declare_option(app, "--format", texts->format, "text|json", "what to print (text)");
   declare_computation_options(app, texts->computation);
   declare_page_options(app, texts->page);
-  app.footer(std::string(examples_of_use));
+  declare_footer(app, examples_of_use);
   return [texts](World& world) {
     explain_entries(request_from(*texts, world), texts->computation, world);
     return Exit::fine;

@@ -1,5 +1,4 @@
 // mha mistakes: what people get wrong, and which of it a problem can show.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "cli/commands.hpp"
@@ -106,9 +105,11 @@ void list_for(const Problem& problem, Page& page) {
 
 Action setup_mistakes(CLI::App& app) {
   auto options = std::make_shared<MistakesOptions>();
-  app.add_option("PROBLEM", options->problem, "say which of them this problem can show: a file, - or an example's name");
+  declare_argument(app, "PROBLEM", options->problem,
+                   "say which of them this problem can show: a file, - or an example's name");
   declare_page_options(app, options->page);
-  app.footer(
+  declare_footer(
+      app,
       "examples:\n  mha mistakes             all of them\n  mha mistakes worked      those that the worked example can "
       "show");
   return [options](World& world) {

@@ -3,17 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/values.hpp"
 #include "core/error.hpp"
 
 namespace mha {
-
-void declare_option(CLI::App& app, const char* name, std::optional<std::string>& value, const char* type,
-                    const char* help) {
-  app.add_option(name, value, help)->type_name(type);
-}
 
 void declare_page_options(CLI::App& app, PageOptionTexts& texts) {
   declare_option(app, "--precision", texts.precision, "N", "decimals on the page (3)");
@@ -21,7 +14,7 @@ void declare_page_options(CLI::App& app, PageOptionTexts& texts) {
   declare_option(app, "--index-base", texts.index_base, "0|1", "count heads, rows and columns from 0 or 1 (1)");
   declare_option(app, "--width", texts.width, "N", "columns of the page (the terminal's, else 80)");
   declare_option(app, "--color", texts.color, "auto|always|never", "colour (auto: on a terminal)");
-  app.add_flag("--ascii", texts.ascii, "draw with ASCII only; titles and labels stay as they are");
+  declare_flag(app, "--ascii", texts.ascii, "draw with ASCII only; titles and labels stay as they are");
 }
 
 Language language_from(const PageOptionTexts& texts, const World& world) {

@@ -4,14 +4,11 @@
 #include <optional>
 #include <string>
 
+#include "cli/options.hpp"
 #include "cli/world.hpp"
 #include "core/trace.hpp"
 #include "show/describe.hpp"
 #include "show/text_writer.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace mha {
 
@@ -40,8 +37,5 @@ Arithmetic arithmetic_from(const ComputationOptionTexts& texts);
 
 // Cuts the problem to one item where --batch names one, and remembers which for the page.
 void choose_item(const ComputationOptionTexts& texts, PageOptions& page, Problem& problem);
-
-// An option with one value, which `type` names.
-void declare_option(CLI::App& app, const char* name, std::optional<std::string>& value, const char* type, const char* help);
 
 }  // namespace mha

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <deque>
 
 #include "cli/commands.hpp"
@@ -169,11 +168,9 @@ constexpr std::string_view examples_of_use =
     "  cat mine.json | mha run -                  from standard input";
 
 void declare_run_options(CLI::App& app, RunOptionTexts& texts) {
-  app.add_option("PROBLEM", texts.problem, "a file, - for standard input, or an example's name (default: worked)");
-  app.add_option("-o,--output", texts.output, "write to this file: .json the trace, .txt the page (repeatable)")
-      ->type_name("FILE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  declare_arguments(app, "PROBLEM", texts.problem, "a file, - for standard input, or an example's name (default: worked)");
+  declare_repeatable(app, "-o,--output", texts.output, "FILE",
+                     "write to this file: .json the trace, .txt the page (repeatable)");
   declare_option(app, "--steps", texts.steps, "LIST",
                  "show and export only these steps, such as scores,weights or Q-V or packed");
   declare_option(app, "--heads", texts.heads, "LIST", "show and export only these heads, such as 1,3-5");
@@ -181,11 +178,11 @@ void declare_run_options(CLI::App& app, RunOptionTexts& texts) {
   declare_option(app, "--work", texts.work, "first|all|none", "which entries are spelled out (first)");
   declare_computation_options(app, texts.computation);
   declare_page_options(app, texts.page);
-  app.add_flag("--full", texts.full, "print large matrices whole");
-  app.add_flag("--with-weights", texts.with_weights, "put the weights and masks into the JSON as well");
-  app.add_flag("--pause", texts.pause, "on a terminal: one step, then Enter for the next, q to end");
-  app.add_flag("-q,--quiet", texts.quiet, "no warnings");
-  app.footer(std::string(examples_of_use));
+  declare_flag(app, "--full", texts.full, "print large matrices whole");
+  declare_flag(app, "--with-weights", texts.with_weights, "put the weights and masks into the JSON as well");
+  declare_flag(app, "--pause", texts.pause, "on a terminal: one step, then Enter for the next, q to end");
+  declare_flag(app, "-q,--quiet", texts.quiet, "no warnings");
+  declare_footer(app, examples_of_use);
 }
 
 }  // namespace

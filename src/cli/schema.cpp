@@ -1,5 +1,7 @@
 // mha schema: the JSON Schemas of the files that go in and come out.
-#include <CLI/CLI.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/commands.hpp"
 #include "cli/values.hpp"
@@ -8,13 +10,14 @@
 namespace mha {
 
 Action setup_schema(CLI::App& app) {
-  auto name = std::make_shared<std::string>();
-  app.add_option("NAME", *name, "problem or trace")->required();
-  app.footer("examples:\n  mha schema problem > problem.schema.json\n  mha schema trace");
+  auto name = std::make_shared<std::optional<std::string>>();
+  declare_argument(app, "NAME", *name, "problem or trace");
+  declare_footer(app, "examples:\n  mha schema problem > problem.schema.json\n  mha schema trace");
   return [name](World& world) {
     std::vector<std::string_view> names;
     for (const EmbeddedFile& schema : schemas()) names.push_back(schema.name);
-    world.out.write(schemas()[parse_choice("schema", *name, names)].text);
+    if (!*name) throw Error(fmt::format("which schema? Known are {}", fmt::join(names, ", ")));
+    world.out.write(schemas()[parse_choice("schema", **name, names)].text);
     return Exit::fine;
   };
 }
