@@ -50,7 +50,8 @@ class Tensor {
     assert(!stored_);  // what lies in a file is only read
     return numbers_.data();
   }
-  // What is stored elsewhere is read as doubles at the first call, for all copies of the tensor; throws Error as Stored does.
+  // What is stored elsewhere is read as doubles at the first call, for all copies of the tensor; throws Error as Stored
+  // does.
   const double* data() const { return stored_ ? loaded() : numbers_.data(); }
 
   // The first entry of the matrix of one batch item and head.

@@ -36,7 +36,10 @@ std::string_view remedy(Flaw flaw) {
 }  // namespace
 
 FileMatrix::FileMatrix(std::shared_ptr<const StoredArray> array, std::string where)
-    : array_(std::move(array)), where_(std::move(where)), axes_(array_->header.axes), strides_(strides_of(array_->header)),
+    : array_(std::move(array)),
+      where_(std::move(where)),
+      axes_(array_->header.axes),
+      strides_(strides_of(array_->header)),
       origin_(axes_.size(), 0) {}
 
 std::shared_ptr<const FileMatrix> FileMatrix::cut(std::size_t axis, Cut cut) const {

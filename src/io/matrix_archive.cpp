@@ -94,6 +94,8 @@ class Safetensors : public MatrixArchive {
     array->header.data_begin = static_cast<std::size_t>(entry->begin);
     array->bytes = std::make_shared<MappedBytes>(file_);
     check_size(array->header, array->name);
+    if (static_cast<std::size_t>(entry->end) > file_->size())  // it grew since it was mapped
+      throw Error(fmt::format("{}: the file changed while it was read; run again", shown_));
     return array;
   }
 

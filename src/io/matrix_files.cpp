@@ -88,9 +88,10 @@ class Opener {
     const std::string_view key = archive.key();
     for (const auto& [other, chosen] : {std::pair{"name", fields.name}, std::pair{"tensor", fields.tensor}})
       if (chosen != nullptr && other != key)
-        fail(*chosen, fmt::format("\"{}\" is for {} files; {}", other, other == std::string_view("name") ? ".npz" : ".safetensors",
-                                  key.empty() ? "a .npy file holds one array: leave it out"
-                                              : fmt::format("here it is \"{}\"", key)));
+        fail(
+            *chosen,
+            fmt::format("\"{}\" is for {} files; {}", other, other == std::string_view("name") ? ".npz" : ".safetensors",
+                        key.empty() ? "a .npy file holds one array: leave it out" : fmt::format("here it is \"{}\"", key)));
     if (key.empty()) return archive.array("");
     const Node* const chosen = key == "name" ? fields.name : fields.tensor;
     if (chosen == nullptr)
@@ -107,7 +108,8 @@ class Opener {
     if (axes == 1)
       for (const Node* node : {fields.cols, fields.transpose})
         if (node != nullptr)
-          fail(*node, fmt::format("{} is one-dimensional: rows takes a part of it, and there is nothing else to choose", name));
+          fail(*node,
+               fmt::format("{} is one-dimensional: rows takes a part of it, and there is nothing else to choose", name));
     if (fields.rows != nullptr) {
       const Index count = matrix->axes()[axes == 1 ? 0 : axes - 2];
       matrix = matrix->rows(read_cut(*fields.rows, count, axes == 1 ? "number" : "row", name));
@@ -115,7 +117,8 @@ class Opener {
     if (fields.cols != nullptr) matrix = matrix->cols(read_cut(*fields.cols, matrix->axes().back(), "column", name));
     if (fields.transpose == nullptr) return matrix;
     const bool* const truth = fields.transpose->as<bool>();
-    if (truth == nullptr) fail(*fields.transpose, fmt::format("found {}, expected true or false", describe(*fields.transpose)));
+    if (truth == nullptr)
+      fail(*fields.transpose, fmt::format("found {}, expected true or false", describe(*fields.transpose)));
     return *truth ? matrix->transposed() : matrix;
   }
 

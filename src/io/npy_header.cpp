@@ -46,8 +46,8 @@ class LiteralReader {
     expect(':');
     if (key == "descr" && !literal_.descr) {
       if (peek() == '[' || peek() == '(' || peek() == '{')
-        throw Error(fmt::format("{}: its entries are records of several fields; save one field as an array of numbers",
-                                name_));
+        throw Error(
+            fmt::format("{}: its entries are records of several fields; save one field as an array of numbers", name_));
       literal_.descr = text();
     } else if (key == "fortran_order" && !literal_.fortran_order) {
       literal_.fortran_order = truth();
@@ -103,9 +103,7 @@ class LiteralReader {
     return result;
   }
 
-  void skip_spaces() {
-    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\n"), rest_.size()));
-  }
+  void skip_spaces() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\n"), rest_.size())); }
   char peek() {
     skip_spaces();
     return rest_.empty() ? '\0' : rest_.front();
@@ -135,8 +133,10 @@ struct OtherType {
   std::string_view what;
 };
 constexpr OtherType other_types[] = {
-    {'c', "complex numbers"}, {'U', "texts"},  {'S', "bytes of text"},   {'a', "bytes of text"}, {'O', "Python objects"},
-    {'M', "dates"},           {'m', "times"},  {'V', "bytes without a type (bfloat16 is saved like that)"},
+    {'c', "complex numbers"}, {'U', "texts"},
+    {'S', "bytes of text"},   {'a', "bytes of text"},
+    {'O', "Python objects"},  {'M', "dates"},
+    {'m', "times"},           {'V', "bytes without a type (bfloat16 is saved like that)"},
 };
 
 // "<f4": the byte order, and the type.
@@ -165,11 +165,13 @@ std::size_t little_endian(std::string_view bytes) {
 
 // Where the literal stands: behind the version and its own length, which has 2 bytes in version 1 and 4 from 2 on.
 std::string_view literal_of(std::string_view beginning, std::size_t size, std::string_view name) {
-  if (!beginning.starts_with(magic)) throw Error(fmt::format("{}: this is no .npy array, which begins with \\x93NUMPY", name));
+  if (!beginning.starts_with(magic))
+    throw Error(fmt::format("{}: this is no .npy array, which begins with \\x93NUMPY", name));
   if (beginning.size() < 12) throw Error(fmt::format("{}: the array is cut short in its header", name));
   const int version = static_cast<unsigned char>(beginning[6]), minor = static_cast<unsigned char>(beginning[7]);
   if (version < 1 || version > 3 || minor != 0)
-    throw Error(fmt::format("{}: version {}.{} of the .npy format is not known; 1.0, 2.0 and 3.0 are", name, version, minor));
+    throw Error(
+        fmt::format("{}: version {}.{} of the .npy format is not known; 1.0, 2.0 and 3.0 are", name, version, minor));
   const std::size_t first = version == 1 ? 10 : 12;
   const std::size_t length = little_endian(beginning.substr(8, first - 8));
   if (length > size - first) throw Error(fmt::format("{}: the array is cut short in its header", name));
@@ -191,8 +193,8 @@ ArrayHeader read_npy_header(std::string_view beginning, std::size_t size, std::s
   check_size(header, name);
   const std::size_t expected = header.data_bytes(), found = size - header.data_begin;
   if (found < expected)
-    throw Error(fmt::format("{}: the array is cut short: its shape and type need {} bytes, and {} are there", name, expected,
-                            found));
+    throw Error(fmt::format("{}: the array is cut short: its shape and type need {} bytes, and {} are there", name,
+                            expected, found));
   if (found > expected)
     throw Error(fmt::format("{}: the array is too long: its shape and type need {} bytes, and {} are there", name, expected,
                             found));

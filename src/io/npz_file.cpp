@@ -160,8 +160,7 @@ std::shared_ptr<const StoredArray> ZippedArrays::array(const std::string& name, 
   const Entry& entry = entries_.at(name + std::string(ending));
   const std::vector<std::byte> beginning = read(entry, std::min(entry.size, longest_npy_header), shown);
   auto array = std::make_shared<StoredArray>();
-  array->header =
-      read_npy_header({reinterpret_cast<const char*>(beginning.data()), beginning.size()}, entry.size, shown);
+  array->header = read_npy_header({reinterpret_cast<const char*>(beginning.data()), beginning.size()}, entry.size, shown);
   array->bytes =
       std::make_shared<Decompressed>(std::static_pointer_cast<const ZippedArrays>(shared_from_this()), entry, shown);
   array->name = shown;

@@ -14,8 +14,8 @@ namespace mha {
 // .npy header in it, whatever the archive promises.
 class NpzFile : public std::enable_shared_from_this<NpzFile> {
  public:
-  // Throws Error where this is no such archive: damaged, encrypted, with two entries of one name or with names that lead out
-  // of a folder.
+  // Throws Error where this is no such archive: damaged, encrypted, with two entries of one name or with names that lead
+  // out of a folder.
   static std::shared_ptr<const NpzFile> open(std::shared_ptr<const MappedFile> file);
   virtual ~NpzFile() = default;
 

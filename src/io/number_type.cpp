@@ -16,19 +16,19 @@ namespace mha {
 namespace {
 
 constexpr std::array infos = {
-    NumberTypeInfo{NumberType::f16, "f2", "F16", 2}, NumberTypeInfo{NumberType::bf16, "", "BF16", 2},
-    NumberTypeInfo{NumberType::f32, "f4", "F32", 4}, NumberTypeInfo{NumberType::f64, "f8", "F64", 8},
-    NumberTypeInfo{NumberType::i8, "i1", "I8", 1},   NumberTypeInfo{NumberType::i16, "i2", "I16", 2},
-    NumberTypeInfo{NumberType::i32, "i4", "I32", 4}, NumberTypeInfo{NumberType::i64, "i8", "I64", 8},
-    NumberTypeInfo{NumberType::u8, "u1", "U8", 1},   NumberTypeInfo{NumberType::u16, "u2", "U16", 2},
-    NumberTypeInfo{NumberType::u32, "u4", "U32", 4}, NumberTypeInfo{NumberType::u64, "u8", "U64", 8},
+    NumberTypeInfo{NumberType::f16, "f2", "F16", 2},      NumberTypeInfo{NumberType::bf16, "", "BF16", 2},
+    NumberTypeInfo{NumberType::f32, "f4", "F32", 4},      NumberTypeInfo{NumberType::f64, "f8", "F64", 8},
+    NumberTypeInfo{NumberType::i8, "i1", "I8", 1},        NumberTypeInfo{NumberType::i16, "i2", "I16", 2},
+    NumberTypeInfo{NumberType::i32, "i4", "I32", 4},      NumberTypeInfo{NumberType::i64, "i8", "I64", 8},
+    NumberTypeInfo{NumberType::u8, "u1", "U8", 1},        NumberTypeInfo{NumberType::u16, "u2", "U16", 2},
+    NumberTypeInfo{NumberType::u32, "u4", "U32", 4},      NumberTypeInfo{NumberType::u64, "u8", "U64", 8},
     NumberTypeInfo{NumberType::boolean, "b1", "BOOL", 1},
 };
 
 std::optional<NumberType> type_called(std::string_view name, std::string_view NumberTypeInfo::*column) {
-  const auto* found = std::find_if(infos.begin(), infos.end(), [&](const auto& row) { return row.*column == name; });
-  if (found == infos.end() || name.empty()) return std::nullopt;
-  return found->type;
+  for (const NumberTypeInfo& row : infos)
+    if (row.*column == name && !name.empty()) return row.type;
+  return std::nullopt;
 }
 
 struct Half {
@@ -78,8 +78,9 @@ bool is_exact(Number number) {
     constexpr Number largest = Number(1) << 53U;
     if (number <= largest && (std::is_unsigned_v<Number> || number >= Number(0) - largest)) return true;
     const auto twos = static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(number)));
-    const auto bits = static_cast<unsigned>(std::bit_width(
-        std::is_signed_v<Number> && number < 0 ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number)));
+    const auto bits =
+        static_cast<unsigned>(std::bit_width(std::is_signed_v<Number> && number < 0 ? 0 - static_cast<std::uint64_t>(number)
+                                                                                    : static_cast<std::uint64_t>(number)));
     return bits - twos <= 53;
   }
   return true;
@@ -113,10 +114,6 @@ auto with_loader(const RawNumbers& from, Function function) {
     using Number = decltype(number);
     return swapped ? function(Loader<Number, true>()) : function(Loader<Number, false>());
   });
-}
-
-const std::byte* place_of(const RawNumbers& from, std::int64_t index) {
-  return from.first + index * from.stride * info_of(from.type).bytes;
 }
 
 template <typename Load, typename T>
@@ -161,7 +158,7 @@ template bool convert(const RawNumbers&, std::int64_t, double*);
 template <typename T>
 Flaw flaw_of(const RawNumbers& from, std::int64_t index) {
   return with_loader(from, [&](auto load) {
-    const auto number = load(place_of(from, index));
+    const auto number = load(from.first + index * from.stride * load.bytes);
     if (!std::isfinite(static_cast<double>(number))) return Flaw::not_finite;
     if (!is_exact(number)) return Flaw::not_exact;
     if (from.type == NumberType::boolean && static_cast<double>(number) > 1) return Flaw::no_boolean;
@@ -172,7 +169,8 @@ template Flaw flaw_of<float>(const RawNumbers&, std::int64_t);
 template Flaw flaw_of<double>(const RawNumbers&, std::int64_t);
 
 std::string text_of(const RawNumbers& from, std::int64_t index) {
-  return with_loader(from, [&](auto load) { return fmt::format("{}", load(place_of(from, index))); });
+  return with_loader(from,
+                     [&](auto load) { return fmt::format("{}", load(from.first + index * from.stride * load.bytes)); });
 }
 
 }  // namespace mha
