@@ -26,6 +26,7 @@ struct RunOptionTexts {
   std::optional<std::string> steps, heads, format, work;
   bool full = false, with_weights = false, pause = false, quiet = false;
   PageOptionTexts page;
+  bool allow_outside = false;
   ComputationOptionTexts computation;
 };
 
@@ -98,7 +99,10 @@ constexpr Text no_such_step = {"this problem has none of the steps that --steps 
 class Run {
  public:
   Run(const RunOptionTexts& texts, Request request, World& world)
-      : texts_(texts), request_(std::move(request)), world_(world), problem_(read_problem(request_.problem, world)) {
+      : texts_(texts),
+        request_(std::move(request)),
+        world_(world),
+        problem_(read_problem(request_.problem, world, texts.allow_outside)) {
     choose_item(texts_.computation, request_.page, problem_);
     if (texts_.heads)
       request_.page.selection.heads =
@@ -108,7 +112,9 @@ class Run {
 
   void tell_everything() {
     // The files are opened before the computation, so that a folder that cannot be written is known at once.
-    refuse_overwriting(paths(), {request_.problem});
+    std::vector<std::string> inputs = problem_.files;
+    inputs.push_back(request_.problem);
+    refuse_overwriting(paths(), inputs);
     std::deque<OutputFile> files;
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
     trace_ = run(plan_, {values_to_keep(plan_, request_.page.selection, tells_text(request_)), request_.arithmetic.dtype,
@@ -181,6 +187,7 @@ void declare_run_options(CLI::App& app, RunOptionTexts& texts) {
   declare_option(app, "--work", texts.work, "first|all|none", "which entries are spelled out (first)");
   declare_computation_options(app, texts.computation);
   declare_page_options(app, texts.page);
+  declare_allow_outside(app, texts.allow_outside);
   app.add_flag("--full", texts.full, "print large matrices whole");
   app.add_flag("--with-weights", texts.with_weights, "put the weights and masks into the JSON as well");
   app.add_flag("--pause", texts.pause, "on a terminal: one step, then Enter for the next, q to end");
