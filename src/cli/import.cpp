@@ -89,19 +89,20 @@ class Import {
     for (const auto* path : {&inputs_.x, &inputs_.x_kv})
       if (*path) read.push_back(**path);
     refuse_overwriting({output_}, read);
+    check_inputs(found_, inputs_);
     OutputFile file(output_);
     write_imported(file.sink(), found_, inputs_, output_);
     file.complete();
     file.commit();
-    tell_about(read);
+    tell_about();
   }
 
  private:
-  void tell_about(const std::vector<std::string>& read) {
+  void tell_about() {
     tell(world_, account_of(found_).in(language_));
     if (!inputs_.x) tell(world_, fmt::format(fmt::runtime(without_x.in(language_)), found_.tensors.q.W.in, output_));
-    for (const std::string& path : read) {
-      if (!leads_outside(relative_to_problem(path, output_))) continue;
+    for (const std::string& path : files_pointed_to(found_, inputs_)) {
+      if (!is_outside(path, output_)) continue;
       return tell(world_, fmt::format(fmt::runtime(outside.in(language_)), path, output_));
     }
   }

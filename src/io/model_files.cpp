@@ -95,7 +95,11 @@ void ModelFiles::read_folder() {
 }
 
 void ModelFiles::read_single(const std::string& path) {
-  for (const SafetensorsEntry& entry : header(path).tensors) places_[entry.name] = path;
+  const SafetensorsHeader& all = header(path);  // which knows other formats by their first bytes
+  if (!path.ends_with(ending))
+    throw Error(
+        fmt::format("{}: the name of a .safetensors file ends so, which is how `mha run` knows it; rename it", path));
+  for (const SafetensorsEntry& entry : all.tensors) places_[entry.name] = path;
 }
 
 void ModelFiles::read_index(const std::string& path) {

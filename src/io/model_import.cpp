@@ -86,8 +86,18 @@ std::pair<const Family*, Saying> find_family(const AttentionPlace& place, const 
   return {&family_called(std::string(names.front()), place.names), Saying{"by the names of its tensors", "由张量名称得出"}};
 }
 
+// A bias that the config speaks of is there, and one that it denies is not.
+void check_biases(const AttentionTensors& tensors, const ModelConfig& config) {
+  const auto said = config.boolean("attention_bias");
+  if (!said || said->value == tensors.q.b.has_value()) return;
+  const std::string weight = escape(tensors.q.W.tensor, 200);
+  const std::string bias = weight.substr(0, weight.rfind('.')) + ".bias";
+  throw Error(fmt::format("{} in config.json is {}, but {} tensor \"{}\"; they are not of one model", said->key,
+                          said->value, said->value ? "there is no" : "there is a", bias));
+}
+
 // Whether the keys come from where the queries come from.
-void check_inputs(const ImportedAttention& found) {
+void check_sources(const ImportedAttention& found) {
   const TensorPlace &q = found.tensors.q.W, &k = found.tensors.k.W;
   if (found.cross && (found.rules.causal || found.place.names == Names::gpt2))
     throw Error(fmt::format("--x-kv: this attention of {} is self-attention; its keys come from X, so leave the option out",
@@ -107,6 +117,7 @@ ImportedAttention import_from(ModelFiles& model, const ModelConfig& config, cons
   refuse_parts(found.ignored, options.ignored);
   std::tie(found.family, found.family_from) = find_family(found.place, config, options.family);
   found.tensors = locate_tensors(model, found.place);
+  if (found.place.names == Names::projections) check_biases(found.tensors, config);
   found.heads = count_heads(found.tensors, config, options.heads);
   found.rules = find_rules(*found.family, config, options.rules, found.place.layer, found.heads.d_k);
   refuse_parts(found.rules.parts, options.ignored);
@@ -116,7 +127,7 @@ ImportedAttention import_from(ModelFiles& model, const ModelConfig& config, cons
     if (!seen) found.ignored.push_back(part);
   }
   found.cross = options.cross;
-  check_inputs(found);
+  check_sources(found);
   found.files = model.files();
   if (config.given()) found.files.push_back(config.path());
   return found;

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 #include "core/error.hpp"
 #include "io/file_identity.hpp"
+#include "io/json_values.hpp"
 #include "io/json_writer.hpp"
+#include "io/matrix_archive.hpp"
 #include "io/model_account.hpp"
 #include "io/problem_writer.hpp"
 #include "io/quote.hpp"
@@ -150,6 +153,18 @@ fs::path real_folder_of(const std::string& file) {
   return folder;
 }
 
+// Gives the rows of the input, which must have as many columns as the weights take.
+Index check_input(std::string_view option, const std::string& path, const TensorPlace& weights) {
+  const std::vector<Index> axes = open_matrix_archive(path, path)->array("")->header.axes;
+  if (axes.size() != 2 && axes.size() != 3)
+    throw Error(fmt::format("{} {}: it has {}, expected a matrix with one row for each token, or a batch of them", option,
+                            path, axes.size() == 1 ? "one axis" : fmt::format("{} axes", axes.size())));
+  if (axes.back() != weights.in)
+    throw Error(fmt::format("{} {}: it is {} and the tensor \"{}\" takes {}", option, path, shape_text(axes),
+                            escape(weights.tensor, 200), counted(weights.in, "column")));
+  return axes[axes.size() - 2];
+}
+
 }  // namespace
 
 std::string relative_to_problem(const std::string& file, const std::string& problem) {
@@ -158,8 +173,36 @@ std::string relative_to_problem(const std::string& file, const std::string& prob
   return to.lexically_relative(from).string();
 }
 
-bool leads_outside(const std::string& relative) {
-  return relative == ".." || relative.starts_with("../") || fs::path(relative).is_absolute();
+std::vector<std::string> files_pointed_to(const ImportedAttention& found, const ImportedInputs& inputs) {
+  std::vector<std::string> files;
+  const auto add = [&files](const std::string& file) {
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  };
+  for (const ProjectionPlaces* places : {&found.tensors.q, &found.tensors.k, &found.tensors.v, &found.tensors.o}) {
+    add(places->W.file);
+    if (places->b) add(places->b->file);
+  }
+  for (const auto* path : {&inputs.x, &inputs.x_kv})
+    if (*path) add(**path);
+  return files;
+}
+
+bool is_outside(const std::string& file, const std::string& problem) {
+  std::error_code error;
+  const fs::path path = fs::weakly_canonical(file, error).lexically_relative(real_folder_of(problem));
+  return path.empty() || *path.begin() == "..";
+}
+
+void check_inputs(const ImportedAttention& found, const ImportedInputs& inputs) {
+  const AttentionTensors& tensors = found.tensors;
+  if (inputs.x) {
+    const Index rows = check_input("--x", *inputs.x, tensors.q.W);
+    const auto labels = static_cast<Index>(inputs.tokens.size());
+    if (labels != 0 && labels != rows)
+      throw Error(fmt::format("--tokens: {} for {} of {}; each row has one", counted(labels, "label"), counted(rows, "row"),
+                              *inputs.x));
+  }
+  if (inputs.x_kv) check_input("--x-kv", *inputs.x_kv, tensors.k.W);
 }
 
 void write_imported(Sink& sink, const ImportedAttention& found, const ImportedInputs& inputs, const std::string& problem) {

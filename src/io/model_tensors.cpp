@@ -17,10 +17,9 @@ class Locator {
   AttentionTensors locate() {
     AttentionTensors found;
     found.out_by_in = names_.out_by_in;
-    found.o = projection(names_.o, names_.b_o);
     if (!names_.qkv.empty()) {
+      refuse_uneven(weight(names_.qkv));
       found.qkv = projection(names_.qkv, names_.b_qkv);
-      refuse_uneven(found.qkv->W);
       cut(found, found.qkv->W.out / 3);
     } else {
       found.q = projection(names_.q, names_.b_q);
@@ -28,6 +27,7 @@ class Locator {
       found.v = projection(names_.v, names_.b_v);
       cut_biases(found);
     }
+    found.o = projection(names_.o, names_.b_o);
     return found;
   }
 

@@ -380,7 +380,7 @@ class Places(Importing):
         self.write_index({llama_layer(0) + "q_proj.weight": "../secret.safetensors"})
         self.refused(model=".", words=("model.safetensors.index.json:1:", "../secret.safetensors", "same folder"))
         self.write_index({f"{x}_proj.weight": "model-00001-of-00002.safetensors" for x in "qkvo"})
-        self.refused(model=".", words=("model-00001-of-00002.safetensors", "q_proj.weight", "not in it"))
+        self.refused(model=".", words=("model-00001-of-00002.safetensors", "_proj.weight", "not in it"))
         self.refused(model="config.json", words=("config.json:1:", "weight_map"))
 
     def test_paths_are_relative_to_the_problem(self):
@@ -443,6 +443,14 @@ class Inputs(Importing):
         self.model(tiny.projections(""), LLAMA)
         self.refused("--x", "X.json", words=("--x", ".npy"))
         self.refused("--x-kv", "X.npy", words=("--x-kv", "--x"))
+        numpy.save(self.folder / "narrow.npy", self.x[:, :6])
+        numpy.save(self.folder / "vector.npy", self.x[0])
+        (self.folder / "no.npy").write_bytes(b"x")
+        self.refused("--x", "narrow.npy", words=("--x narrow.npy", "5×6", "8 columns", "q_proj.weight"))
+        self.refused("--x", "vector.npy", words=("--x vector.npy", "one axis"))
+        self.refused("--x", "no.npy", words=("no.npy",))
+        self.refused("--x", "none.npy", words=("none.npy", "no such file"))
+        self.refused("--x", "X.npy", "--tokens", "a,b", words=("--tokens", "2 labels", "5 rows"))
         self.refused("--x", "X.npy", "--x-kv", "X.npy", words=("--x-kv", "self-attention"))
 
     def test_messages_in_chinese(self):
@@ -476,7 +484,7 @@ class Refusals(Importing):
     def test_configs_that_do_not_fit_the_shapes(self):
         tensors = tiny.projections("a.")
         rows = [({"hidden_size": 6}, "hidden_size", "6", "a.q_proj.weight", "8"),
-                ({"num_attention_heads": 2}, "2 heads", "num_attention_heads", "num_key_value_heads", "a.k_proj.weight"),
+                ({"num_attention_heads": 2}, "size 4 (hidden_size/num_attention_heads in config.json)", "num_key_value_heads", "a.k_proj.weight"),
                 ({"num_attention_heads": 3}, "3 heads", "a.q_proj.weight", "8×8"),
                 ({"head_dim": 4}, "head_dim", "16 columns", "a.q_proj.weight", "8×8"),
                 ({"num_key_value_heads": 4}, "num_key_value_heads", "8 columns", "a.k_proj.weight", "4×8"),
@@ -559,7 +567,7 @@ class Parts(Importing):
         norms = {"a.self_attn.q_norm.weight": random(1, 2), "a.self_attn.k_norm.weight": random(2, 2)}
         for family in ("qwen3", "gemma3_text"):
             config = LLAMA | {"model_type": family, "query_pre_attn_scalar": 2, "layer_types": ["full_attention"]}
-            self.named(tiny.projections("a.self_attn.") | norms, config, "qk_norm", "q_norm.weight", also=("q_norm", "k_norm"),
+            self.named(tiny.projections("a.self_attn.") | norms, config, "qk_norm", "k_norm.weight", also=("q_norm", "k_norm"),
                        arguments=("--layer", "0"))
         tensors = tiny.projections("") | {"q_norm.weight": random(1, 2)}
         self.named(tensors, LLAMA, "qk_norm")
