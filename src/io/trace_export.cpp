@@ -53,8 +53,11 @@ std::uint32_t crc_of(const OutputFile& file, Index begin, Index count) {
   return ~crc;
 }
 
-std::vector<std::pair<std::string, std::string>> metadata_of(Dtype dtype) {
-  return {{"format", "mha-trace"}, {"version", "1"}, {"device", "cpu"}, {"dtype", std::string(dtype_name(dtype))}};
+std::vector<std::pair<std::string, std::string>> metadata_of(Dtype dtype, std::string_view device) {
+  return {{"format", "mha-trace"},
+          {"version", "1"},
+          {"device", std::string(device)},
+          {"dtype", std::string(dtype_name(dtype))}};
 }
 
 [[noreturn]] void refuse_count(const std::string& path, const std::vector<TraceArray>& arrays) {
@@ -67,11 +70,11 @@ std::vector<std::pair<std::string, std::string>> metadata_of(Dtype dtype) {
                   path, arrays.size(), names, arrays.size() > most ? ", …" : ""));
 }
 
-ArrayLayout layout_of(BinaryFormat format, const std::vector<TraceArray>& arrays, Dtype dtype) {
+ArrayLayout layout_of(BinaryFormat format, const std::vector<TraceArray>& arrays, Dtype dtype, std::string_view device) {
   switch (format) {
     case BinaryFormat::npy: return npy_layout(arrays.front(), dtype);
     case BinaryFormat::npz: return npz_layout(arrays, dtype);
-    case BinaryFormat::safetensors: return safetensors_layout(arrays, dtype, metadata_of(dtype));
+    case BinaryFormat::safetensors: return safetensors_layout(arrays, dtype, metadata_of(dtype, device));
   }
   return {};
 }
@@ -79,10 +82,10 @@ ArrayLayout layout_of(BinaryFormat format, const std::vector<TraceArray>& arrays
 }  // namespace
 
 TraceExport::TraceExport(OutputFile& file, const std::string& path, BinaryFormat format, std::vector<TraceArray> arrays,
-                         Dtype dtype)
+                         Dtype dtype, std::string_view device)
     : file_(file), format_(format), arrays_(std::move(arrays)), dtype_(dtype) {
   if (format == BinaryFormat::npy && arrays_.size() != 1) refuse_count(path, arrays_);
-  layout_ = layout_of(format, arrays_, dtype_);
+  layout_ = layout_of(format, arrays_, dtype_, device);
   file_.make_room(layout_.size);
   for (const Piece& piece : layout_.around) file_.write_at(piece.begin, piece.bytes.data(), piece.bytes.size());
   for (std::size_t i = 0; i < arrays_.size(); ++i)

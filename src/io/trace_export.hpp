@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,8 @@ class TraceExport : public RowTaker {
  public:
   // `file` is what the arrays are written to and must outlive this. Throws Error where .npy shall hold another number of
   // arrays than one; `path` is for that message.
-  TraceExport(OutputFile& file, const std::string& path, BinaryFormat format, std::vector<TraceArray> arrays, Dtype dtype);
+  TraceExport(OutputFile& file, const std::string& path, BinaryFormat format, std::vector<TraceArray> arrays, Dtype dtype,
+              std::string_view device = "cpu");
 
   void take_rows(ValueId id, Index item, Index head, Index first, Index count, const float* rows) override;
   void take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) override;
