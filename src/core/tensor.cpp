@@ -27,4 +27,12 @@ const double* Tensor::loaded() const {
   return loaded_->first.load(std::memory_order_relaxed);
 }
 
+void Tensor::take_over() {
+  Numbers numbers(static_cast<std::size_t>(size()));
+  std::copy_n(loaded(), size(), numbers.data());
+  numbers_ = std::move(numbers);
+  stored_.reset();
+  loaded_.reset();
+}
+
 }  // namespace mha

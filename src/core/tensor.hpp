@@ -47,7 +47,7 @@ class Tensor {
   // Null where the numbers are here.
   const std::shared_ptr<const Stored>& stored() const { return stored_; }
   double* data() {
-    assert(!stored_);  // what lies in a file is only read
+    if (stored_) take_over();  // what is changed here is not changed in the file
     return numbers_.data();
   }
   // What is stored elsewhere is read as doubles at the first call, for all copies of the tensor; throws Error as Stored
@@ -74,6 +74,7 @@ class Tensor {
   struct Loaded;
 
   const double* loaded() const;
+  void take_over();
   Index offset(Index batch, Index head, Index row, Index col) const {
     assert(batch < shape_.batch && head < shape_.heads && row < shape_.rows && col < shape_.cols);
     return ((batch * shape_.heads + head) * shape_.rows + row) * shape_.cols + col;

@@ -32,7 +32,10 @@ class ZipError {
   ~ZipError() { libzip().error_fini(&error_); }
 
   zip_error_t* get() { return &error_; }
-  std::string text() { return libzip().error_strerror(&error_); }
+  std::string text() {
+    if (error_.zip_err == ZIP_ER_EXISTS) return "two entries have one name";
+    return libzip().error_strerror(&error_);
+  }
 
  private:
   zip_error_t error_;
@@ -52,6 +55,7 @@ bool leads_outside(std::string_view name) {
 class ZippedArrays : public NpzFile {
  public:
   explicit ZippedArrays(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {
+    if (file_->size() == 0) refuse("it is empty");
     ZipError error;
     zip_source_t* const source = libzip().source_buffer_create(file_->data(), file_->size(), 0, error.get());
     if (source == nullptr) refuse(error.text());
@@ -106,7 +110,7 @@ class ZippedArrays : public NpzFile {
         (!stored && status.size > best_deflation * status.comp_size))
       refuse(fmt::format("{} shall have {} bytes, which cannot come of {}", quote(name), status.size, status.comp_size));
     if (!entries_.try_emplace(name, Entry{index, static_cast<std::size_t>(status.size)}).second)
-      refuse(fmt::format("two entries are called {}", quote(name)));
+      refuse(fmt::format("two entries have one name, {}", quote(name)));
     if (name.ends_with(ending)) names_.push_back(name.substr(0, name.size() - ending.size()));
   }
 

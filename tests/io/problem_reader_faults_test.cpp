@@ -148,8 +148,8 @@ TEST_CASE("what is no matrix of numbers") {
       {{{"X", "[[[[1]]]]"}}, "in:1:7: X: found numbers of shape 1×1×1×1, expected one matrix, a list of rows"},
       {{{"X", "null"}}, "in:1:7: X: found null, expected a matrix, which is a list of rows: [[1, 0], [0, 1]]"},
       {{{"X", "{\"file\": \"x.npy\"}"}},
-       "in:1:7: X: matrices in files cannot be read by this version of mha; write the numbers "
-       "here, as a list of rows"},
+       "in:1:16: X.file: a problem without a folder of its own points to no files; save it as a file and write paths "
+       "from there"},
       {{{"W_O", "\"identiy\""}}, "in:1:9: W_O: found \"identiy\", expected a matrix or \"identity\""},
   });
 }
