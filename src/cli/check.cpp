@@ -27,6 +27,7 @@ struct CheckOptionTexts {
   std::vector<std::string> answers;
   std::optional<std::string> tol, rtol, sigfig, hint, format, output, threads;
   PageOptionTexts page;
+  bool allow_outside = false;
 };
 
 enum class Format { text, json, csv, gradescope };
@@ -90,12 +91,12 @@ class Check {
   Exit run() {
     refuse_two_standard_inputs(texts_);
     const std::size_t threads = threads_from(texts_);
-    const Problem problem = read_problem(*texts_.problem, world_);
+    const Problem problem = read_problem(*texts_.problem, world_, texts_.allow_outside);
     const std::vector<AnswerSource> answers = find_answers(texts_.answers, world_.input);
     if (format_ == Format::gradescope && answers.size() != 1)
       throw Error(fmt::format("--format gradescope is for one answer at a time, but there are {}", answers.size()));
     std::deque<OutputFile> files;
-    open_output(answers, files);
+    open_output(problem, answers, files);
     const std::vector<Report> reports = check(Checker(problem, tolerance_), answers, threads);
     const bool nothing_to_show = format_ == Format::text && reports.size() == 1 && reports.front().unusable;
     if (!nothing_to_show) {
@@ -108,9 +109,10 @@ class Check {
   }
 
  private:
-  void open_output(const std::vector<AnswerSource>& answers, std::deque<OutputFile>& files) const {
+  void open_output(const Problem& problem, const std::vector<AnswerSource>& answers, std::deque<OutputFile>& files) const {
     if (!texts_.output) return;
     std::vector<std::string> inputs = texts_.answers;
+    inputs.insert(inputs.end(), problem.files.begin(), problem.files.end());
     for (const AnswerSource& answer : answers) inputs.push_back(answer.name);
     inputs.push_back(*texts_.problem);
     refuse_overwriting({*texts_.output}, inputs);
@@ -169,6 +171,7 @@ void declare_options(CLI::App& app, CheckOptionTexts& texts) {
   declare_option(app, "-o,--output", texts.output, "FILE", "write to this file; .json and .csv say the format");
   declare_option(app, "--threads", texts.threads, "N", "how many answers are checked at a time (one for each core)");
   declare_page_options(app, texts.page);
+  declare_allow_outside(app, texts.allow_outside);
   declare_footer(app, examples_of_use);
 }
 

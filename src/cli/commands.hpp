@@ -23,6 +23,7 @@ Action setup_check(CLI::App& app);
 Action setup_compare(CLI::App& app);
 Action setup_mistakes(CLI::App& app);
 Action setup_exercise(CLI::App& app);
+Action setup_import(CLI::App& app);
 
 struct Command {
   std::string_view name;
@@ -36,6 +37,7 @@ inline constexpr std::array commands = {
     Command{"check", "compare answers with what follows from them, and name the likely mistake", setup_check},
     Command{"compare", "two problems, or one with a mistake made, step by step side by side", setup_compare},
     Command{"exercise", "a new problem to work out by hand, with worksheet, key and typical mistakes", setup_exercise},
+    Command{"import", "a problem that points into the tensors of a real model's layer", setup_import},
     Command{"mistakes", "what people get wrong, and which of it a problem can show", setup_mistakes},
     Command{"examples", "list the built-in problems, or print one as JSON to start your own", setup_examples},
     Command{"schema", "print the JSON Schema of problem or trace files", setup_schema},

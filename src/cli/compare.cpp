@@ -17,6 +17,7 @@ struct CompareOptions {
   std::optional<std::string> mistake, steps, heads;
   bool full = false;
   PageOptionTexts page;
+  bool allow_outside = false;
 };
 
 constexpr Text with_mistake{"{0} with {1}", "{0}，错误：{1}"};
@@ -64,7 +65,7 @@ void write_comparison(const CompareOptions& options, World& world) {
   if (options.steps) page.selection.steps = parse_steps(*options.steps);
   page.full = options.full;
   const std::string& name = options.problems.front();
-  const Problem problem = read_problem(name, world);
+  const Problem problem = read_problem(name, world, options.allow_outside);
   const Side left = side_of(problem, name, page.language);
   Side right;
   Words remark;
@@ -75,7 +76,7 @@ void write_comparison(const CompareOptions& options, World& world) {
     right = mistaken_side(problem, name, mistake, page.language);
     remark.add(std::string(mistake.what.in(page.language)));
   } else {
-    other = read_problem(options.problems[1], world);
+    other = read_problem(options.problems[1], world, options.allow_outside);
     right = side_of(*other, options.problems[1], page.language);
     heads = std::max(heads, other->heads);
   }
@@ -96,6 +97,7 @@ Action setup_compare(CLI::App& app) {
   declare_option(app, "--heads", options->heads, "LIST", "only these heads");
   declare_flag(app, "--full", options->full, "print large matrices whole");
   declare_page_options(app, options->page);
+  declare_allow_outside(app, options->allow_outside);
   declare_footer(app,
                  "examples:\n"
                  "  mha compare worked --mistake no_scale      what a forgotten scale does\n"

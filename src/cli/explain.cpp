@@ -21,6 +21,7 @@ struct ExplainTexts {
   std::vector<std::string> words;  // the problem, if it is named, and the entries
   std::optional<std::string> depth, format;
   PageOptionTexts page;
+  bool allow_outside = false;
   ComputationOptionTexts computation;
 };
 
@@ -32,6 +33,7 @@ struct Request {
   Arithmetic arithmetic;
   PageOptions page;
   TextStyle style;
+  bool allow_outside = false;
 };
 
 // What is no entry is the problem.
@@ -61,6 +63,7 @@ Request request_from(const ExplainTexts& texts, const World& world) {
   request.arithmetic = arithmetic_from(texts.computation);
   request.page = page_from(texts.page, world, request.arithmetic.rounding.value_or(PageOptions{}.precision));
   request.style = style_from(texts.page, world);
+  request.allow_outside = texts.allow_outside;
   return request;
 }
 
@@ -81,7 +84,7 @@ void write_json(const Scene& scene, const std::vector<ExplainedRange>& ranges, S
 }
 
 void explain_entries(Request request, const ComputationOptionTexts& computation, World& world) {
-  Problem problem = read_problem(request.problem, world);
+  Problem problem = read_problem(request.problem, world, request.allow_outside);
   choose_item(computation, request.page, problem);
   if (problem.batch() > 1)
     throw Error(fmt::format("this problem is a batch of {}; choose an item with --batch", problem.batch()));
@@ -120,6 +123,7 @@ Action setup_explain(CLI::App& app) {
   declare_option(app, "--format", texts->format, "text|json", "what to print (text)");
   declare_computation_options(app, texts->computation);
   declare_page_options(app, texts->page);
+  declare_allow_outside(app, texts->allow_outside);
   declare_footer(app, examples_of_use);
   return [texts](World& world) {
     explain_entries(request_from(*texts, world), texts->computation, world);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "cli/options.hpp"
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "io/embedded.hpp"
@@ -38,10 +39,14 @@ std::string_view example_text(const std::string& name) {
   throw Error(fmt::format("no example is called '{}'.{} `mha examples` lists them", name, suggestion(name)));
 }
 
-Problem read_problem(const std::string& name, World& world) {
+void declare_allow_outside(CLI::App& app, bool& allow_outside) {
+  declare_flag(app, "--allow-outside", allow_outside, "let the problem point to files outside its folder");
+}
+
+Problem read_problem(const std::string& name, World& world, bool allow_outside) {
   if (name == "-") {
     if (world.input_is_terminal) tell(world, "reading the problem from standard input; end it with Ctrl-D");
-    return read_problem_fd(world.input, "-");
+    return read_problem_fd(world.input, "-", allow_outside);
   }
   if (const EmbeddedFile* example = find_example(name)) {
     if (exists(name)) tell(world, fmt::format("'{0}' is the built-in example here; write ./{0} for the file", name));
@@ -54,7 +59,7 @@ Problem read_problem(const std::string& name, World& world) {
   if (!looks_like_path && !exists(name))
     throw Error(fmt::format("there is no file and no example called '{}'.{} `mha examples` lists the examples", name,
                             suggestion(name)));
-  return read_problem_file(name);
+  return read_problem_file(name, allow_outside);
 }
 
 }  // namespace mha

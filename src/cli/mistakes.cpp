@@ -13,6 +13,7 @@ namespace {
 struct MistakesOptions {
   std::optional<std::string> problem;
   PageOptionTexts page;
+  bool allow_outside = false;
 };
 
 constexpr Text all_title{"Mistakes in multi-head attention", "多头注意力中的常见错误"};
@@ -108,6 +109,7 @@ Action setup_mistakes(CLI::App& app) {
   declare_argument(app, "PROBLEM", options->problem,
                    "say which of them this problem can show: a file, - or an example's name");
   declare_page_options(app, options->page);
+  declare_allow_outside(app, options->allow_outside);
   declare_footer(
       app,
       "examples:\n  mha mistakes             all of them\n  mha mistakes worked      those that the worked example can "
@@ -115,7 +117,7 @@ Action setup_mistakes(CLI::App& app) {
   return [options](World& world) {
     Page page(language_from(options->page, world));
     if (options->problem)
-      list_for(read_problem(*options->problem, world), page);
+      list_for(read_problem(*options->problem, world, options->allow_outside), page);
     else
       list_all(page);
     world.out.write(write_text(page.document(), style_from(options->page, world)));

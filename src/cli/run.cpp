@@ -12,6 +12,7 @@
 #include "compute/engine.hpp"
 #include "io/file_identity.hpp"
 #include "io/output_file.hpp"
+#include "io/trace_export.hpp"
 #include "io/trace_writer.hpp"
 #include "show/describe.hpp"
 #include "show/text_writer.hpp"
@@ -25,18 +26,23 @@ struct RunOptionTexts {
   std::optional<std::string> steps, heads, format, work;
   bool full = false, with_weights = false, pause = false, quiet = false;
   PageOptionTexts page;
+  bool allow_outside = false;
   ComputationOptionTexts computation;
 };
 
 // The formats in which a run can be told, by the ending of a file or by --format.
-enum class Format { text, json };
+enum class Format { text, json, npy, npz, safetensors };
 struct FormatName {
   Format format;
   std::string_view name, ending, what;
+  std::optional<BinaryFormat> binary = {};  // only for files
 };
 constexpr std::array formats = {
     FormatName{Format::text, "text", ".txt", "the page without colour"},
     FormatName{Format::json, "json", ".json", "the trace"},
+    FormatName{Format::npy, "npy", ".npy", "one array of it", BinaryFormat::npy},
+    FormatName{Format::npz, "npz", ".npz", "its arrays", BinaryFormat::npz},
+    FormatName{Format::safetensors, "safetensors", ".safetensors", "its arrays", BinaryFormat::safetensors},
 };
 
 // Everything of the command line that can be settled without the problem.
@@ -97,7 +103,10 @@ constexpr Text no_such_step = {"this problem has none of the steps that --steps 
 class Run {
  public:
   Run(const RunOptionTexts& texts, Request request, World& world)
-      : texts_(texts), request_(std::move(request)), world_(world), problem_(read_problem(request_.problem, world)) {
+      : texts_(texts),
+        request_(std::move(request)),
+        world_(world),
+        problem_(read_problem(request_.problem, world, texts.allow_outside)) {
     choose_item(texts_.computation, request_.page, problem_);
     if (texts_.heads)
       request_.page.selection.heads =
@@ -107,9 +116,12 @@ class Run {
 
   void tell_everything() {
     // The files are opened before the computation, so that a folder that cannot be written is known at once.
-    refuse_overwriting(paths(), {request_.problem});
+    std::vector<std::string> inputs = problem_.files;
+    inputs.push_back(request_.problem);
+    refuse_overwriting(paths(), inputs);
     std::deque<OutputFile> files;
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
+    open_exports(files);
     trace_ = run(plan_, {values_to_keep(plan_, request_.page.selection, tells_text(request_)), request_.arithmetic.dtype,
                          request_.arithmetic.rounding});
     if (!texts_.quiet && !shows_any_step()) tell(world_, std::string(no_such_step.in(request_.page.language)));
@@ -117,12 +129,28 @@ class Run {
       for (const std::string& warning : warnings(problem_, plan_, request_.page)) tell(world_, warning);
     TextStyle plain = request_.style;
     plain.color = false;
-    for (std::size_t i = 0; i < files.size(); ++i) write(files[i].sink(), request_.outputs[i].second, plain);
+    for (std::size_t i = 0; i < files.size(); ++i)
+      if (!binary_of(request_.outputs[i].second)) write(files[i].sink(), request_.outputs[i].second, plain);
+    for (TraceExport& binary : exports_) {
+      binary.take_trace(trace_);
+      binary.finish();
+    }
     commit_all(files);
     if (files.empty()) write_to_stdout();
   }
 
  private:
+  static std::optional<BinaryFormat> binary_of(Format format) { return formats[static_cast<std::size_t>(format)].binary; }
+
+  // What is known before the run is written at once.
+  void open_exports(std::deque<OutputFile>& files) {
+    for (std::size_t i = 0; i < files.size(); ++i)
+      if (const auto format = binary_of(request_.outputs[i].second))
+        exports_.emplace_back(files[i], request_.outputs[i].first, *format,
+                              trace_arrays(problem_, plan_, request_.page.selection, texts_.with_weights),
+                              request_.arithmetic.dtype);
+  }
+
   std::vector<std::string> paths() const {
     std::vector<std::string> result;
     for (const auto& output : request_.outputs) result.push_back(output.first);
@@ -140,6 +168,9 @@ class Run {
     switch (format) {
       case Format::text: sink.write(write_text(page(), style)); break;
       case Format::json: write_trace(sink, problem_, plan_, trace_, request_.page.selection, texts_.with_weights); break;
+      case Format::npy:
+      case Format::npz:
+      case Format::safetensors: break;  // no text
     }
   }
 
@@ -156,6 +187,7 @@ class Run {
   Problem problem_;
   Plan plan_;
   Trace trace_;
+  std::deque<TraceExport> exports_;
 };
 
 constexpr std::string_view examples_of_use =
@@ -163,14 +195,16 @@ constexpr std::string_view examples_of_use =
     "  mha run                                    the worked 3×4 example\n"
     "  mha run mine.json --round 3                each step rounded, as with a pencil\n"
     "  mha run mine.json -o trace.json            every step as JSON\n"
+    "  mha run mine.json --steps output -o y.npy  one matrix for NumPy\n"
     "  mha run packed --steps packed,Q --heads 2  only these steps, only head 2\n"
     "  mha run bag_zh --lang zh --steps weights   in Chinese\n"
     "  cat mine.json | mha run -                  from standard input";
 
 void declare_run_options(CLI::App& app, RunOptionTexts& texts) {
   declare_arguments(app, "PROBLEM", texts.problem, "a file, - for standard input, or an example's name (default: worked)");
-  declare_repeatable(app, "-o,--output", texts.output, "FILE",
-                     "write to this file: .json the trace, .txt the page (repeatable)");
+  declare_repeatable(
+      app, "-o,--output", texts.output, "FILE",
+      "write to this file: .json, .npz, .safetensors the trace, .npy one array of it, .txt the page (repeatable)");
   declare_option(app, "--steps", texts.steps, "LIST",
                  "show and export only these steps, such as scores,weights or Q-V or packed");
   declare_option(app, "--heads", texts.heads, "LIST", "show and export only these heads, such as 1,3-5");
@@ -178,8 +212,9 @@ void declare_run_options(CLI::App& app, RunOptionTexts& texts) {
   declare_option(app, "--work", texts.work, "first|all|none", "which entries are spelled out (first)");
   declare_computation_options(app, texts.computation);
   declare_page_options(app, texts.page);
+  declare_allow_outside(app, texts.allow_outside);
   declare_flag(app, "--full", texts.full, "print large matrices whole");
-  declare_flag(app, "--with-weights", texts.with_weights, "put the weights and masks into the JSON as well");
+  declare_flag(app, "--with-weights", texts.with_weights, "put the weights and masks into the files as well");
   declare_flag(app, "--pause", texts.pause, "on a terminal: one step, then Enter for the next, q to end");
   declare_flag(app, "-q,--quiet", texts.quiet, "no warnings");
   declare_footer(app, examples_of_use);

@@ -22,18 +22,6 @@ bool read_digits(std::string_view text, Index& number) {
   return error == std::errc() && stop == end;
 }
 
-std::vector<std::string_view> split_at_commas(std::string_view option, std::string_view text) {
-  std::vector<std::string_view> items;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    items.push_back(text.substr(start, end - start));
-    if (items.back().empty())
-      throw Error(fmt::format("{} '{}': an entry is empty; entries are separated by one comma", option, text));
-    start = end + 1;
-  }
-  return items;
-}
-
 // "a-b" as its two ends, "a" as a twice.
 std::pair<std::string_view, std::string_view> ends_of_range(std::string_view item) {
   const std::size_t dash = item.find('-');
@@ -56,6 +44,18 @@ std::pair<std::size_t, std::size_t> steps_called(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> split_at_commas(std::string_view option, std::string_view text) {
+  std::vector<std::string_view> items;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    items.push_back(text.substr(start, end - start));
+    if (items.back().empty())
+      throw Error(fmt::format("{} '{}': an entry is empty; entries are separated by one comma", option, text));
+    start = end + 1;
+  }
+  return items;
+}
 
 int parse_number(std::string_view option, std::string_view text, int least, int most) {
   Index number = 0;

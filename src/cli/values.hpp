@@ -22,6 +22,9 @@ std::vector<Index> parse_numbers(std::string_view option, std::string_view text,
 // "scores,weights", "Q-V", "packed": ids, symbols without a head's number, ranges in the order of the computation.
 std::vector<bool> parse_steps(std::string_view text);
 
+// "a,b,c" as its entries, none of them empty.
+std::vector<std::string_view> split_at_commas(std::string_view option, std::string_view text);
+
 // The place of `text` among `names`; an unknown one is an error that lists them.
 std::size_t parse_choice(std::string_view option, std::string_view text, const std::vector<std::string_view>& names);
 

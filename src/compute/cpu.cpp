@@ -28,7 +28,10 @@ class CpuBackend : public Backend {
       slot.owner = std::move(value);
     } else {
       auto numbers = std::make_shared<std::vector<T>>(static_cast<std::size_t>(value->size()));
-      for (Index i = 0; i < value->size(); ++i) (*numbers)[static_cast<std::size_t>(i)] = narrowed(value->data()[i], id);
+      if (value->stored())
+        value->stored()->read_rows(0, value->size() / value->shape().cols, numbers->data());
+      else
+        for (Index i = 0; i < value->size(); ++i) (*numbers)[static_cast<std::size_t>(i)] = narrowed(value->data()[i], id);
       slot.data = numbers->data();
       slot.owner = std::move(numbers);
     }

@@ -40,6 +40,7 @@ Tensor item_of(const Tensor& tensor, Index item) {
   Shape shape = tensor.shape();
   if (shape.batch == 1) return tensor;
   shape.batch = 1;
+  if (tensor.stored()) return {shape, std::make_shared<StoredRows>(tensor.stored(), item * shape.heads * shape.rows)};
   Tensor result(shape);
   std::copy_n(tensor.matrix(item, 0), result.size(), result.data());
   return result;

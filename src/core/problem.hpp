@@ -104,6 +104,7 @@ struct Problem {
   Scale scale;
   std::optional<double> softcap;
   std::optional<Rope> rope;
+  std::vector<std::string> files;  // in which matrices lie, by the paths that lead there from here
 
   const Tensor& keys_from() const { return X_kv ? *X_kv : X; }
   Index batch() const { return X.shape().batch; }

@@ -1,12 +1,14 @@
-// Every value of the computation: batch × heads × rows × cols of doubles, row after row.
+// Every value of the computation: batch × heads × rows × cols of doubles, row after row, here or still in a file.
 #pragma once
 
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "core/numbers.hpp"
+#include "core/stored.hpp"
 
 namespace mha {
 
@@ -37,10 +39,20 @@ class Tensor {
     assert(static_cast<Index>(numbers_.size()) == shape.size());
   }
 
+  // Of numbers that stay where they are until data() or a backend asks for them.
+  Tensor(Shape shape, std::shared_ptr<const Stored> stored);
+
   const Shape& shape() const { return shape_; }
   Index size() const { return shape_.size(); }
-  double* data() { return numbers_.data(); }
-  const double* data() const { return numbers_.data(); }
+  // Null where the numbers are here.
+  const std::shared_ptr<const Stored>& stored() const { return stored_; }
+  double* data() {
+    if (stored_) take_over();  // what is changed here is not changed in the file
+    return numbers_.data();
+  }
+  // What is stored elsewhere is read as doubles at the first call, for all copies of the tensor; throws Error as Stored
+  // does.
+  const double* data() const { return stored_ ? loaded() : numbers_.data(); }
 
   // The first entry of the matrix of one batch item and head.
   double* matrix(Index batch, Index head) { return data() + offset(batch, head, 0, 0); }
@@ -59,6 +71,10 @@ class Tensor {
   void fill(double value) { std::fill(data(), data() + size(), value); }
 
  private:
+  struct Loaded;
+
+  const double* loaded() const;
+  void take_over();
   Index offset(Index batch, Index head, Index row, Index col) const {
     assert(batch < shape_.batch && head < shape_.heads && row < shape_.rows && col < shape_.cols);
     return ((batch * shape_.heads + head) * shape_.rows + row) * shape_.cols + col;
@@ -66,6 +82,8 @@ class Tensor {
 
   Shape shape_;
   Numbers numbers_;
+  std::shared_ptr<const Stored> stored_;
+  std::shared_ptr<Loaded> loaded_;  // beside stored_
 };
 
 }  // namespace mha

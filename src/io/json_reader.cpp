@@ -57,8 +57,8 @@ bool is_ignored(std::string_view key) {
 
 class TreeReader {
  public:
-  TreeReader(Source& source, std::span<const std::string_view> lists_of_text, NumberTexts number_texts)
-      : source_(source), lists_of_text_(lists_of_text), number_texts_(number_texts) {}
+  TreeReader(Source& source, std::span<const std::string_view> lists_of_text, NumberTexts number_texts, Notes notes)
+      : source_(source), lists_of_text_(lists_of_text), number_texts_(number_texts), notes_(notes) {}
 
   Node take() { return std::move(root_); }
 
@@ -102,6 +102,7 @@ class TreeReader {
   Source& source_;
   std::span<const std::string_view> lists_of_text_;
   NumberTexts number_texts_;
+  Notes notes_;
   std::vector<Opening> open_;        // all lists and objects around the current token
   std::vector<Frame> frames_;        // those of them that become nodes
   std::optional<GridBuilder> grid_;  // the innermost of them, while they hold numbers
@@ -187,7 +188,7 @@ bool TreeReader::start_object(std::size_t) {
 bool TreeReader::key(std::string& key) {
   after_key_ = true;
   if (ignore_from_ != 0) return true;
-  if (is_ignored(key)) {
+  if (notes_ == Notes::left_out && is_ignored(key)) {
     ignore_from_ = open_.size();
     return true;
   }
@@ -273,8 +274,8 @@ void TreeReader::place(Node node) {
 
 }  // namespace
 
-Node read_json(Source& source, std::span<const std::string_view> lists_of_text, NumberTexts number_texts) {
-  TreeReader reader(source, lists_of_text, number_texts);
+Node read_json(Source& source, std::span<const std::string_view> lists_of_text, NumberTexts number_texts, Notes notes) {
+  TreeReader reader(source, lists_of_text, number_texts, notes);
   Json::sax_parse(SourceIterator(source), SourceIterator(), &reader);
   return reader.take();
 }

@@ -14,9 +14,14 @@ enum class NumberTexts {
   all,             // "inf" and "nan" as well; and the grids tell how exactly their numbers are written
 };
 
+enum class Notes {
+  left_out,  // members whose keys start with _ or are $schema
+  kept,
+};
+
 // Lists of numbers become grids, except below the top-level keys `lists_of_text`, where every list stays a list: a label
-// may well be "-inf". Members whose keys start with _ or are $schema are left out. Throws InputFault.
+// may well be "-inf". Throws InputFault.
 Node read_json(Source& source, std::span<const std::string_view> lists_of_text,
-               NumberTexts number_texts = NumberTexts::minus_infinity);
+               NumberTexts number_texts = NumberTexts::minus_infinity, Notes notes = Notes::left_out);
 
 }  // namespace mha

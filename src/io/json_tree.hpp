@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,6 +13,8 @@
 #include "io/input_fault.hpp"
 
 namespace mha {
+
+class FileMatrix;
 
 // An entry among numbers that is no number. Whether it may stand there depends on the matrix: a mask takes what X does not.
 struct OddEntry {
@@ -40,6 +43,8 @@ struct Grid {
   std::vector<OddEntry> odd;
   std::vector<std::size_t> nulls;  // the places of all entries that are null
   Writing writing;                 // only where the reader was asked for it
+  // Where {"file": …} stands: the axes are known, and the numbers stay there until they are asked for.
+  std::shared_ptr<const FileMatrix> file;
 
   // The earliest odd entry of any kind but these.
   const OddEntry* first_odd_except(std::initializer_list<OddEntry::Kind> accepted) const;

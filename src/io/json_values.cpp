@@ -8,6 +8,8 @@
 #include <cmath>
 #include <span>
 
+#include "io/file_matrix.hpp"
+
 namespace mha {
 namespace {
 
@@ -21,7 +23,6 @@ bool is_integer(double value) {
   if (const List* list = node.as<List>(); list != nullptr && !list->empty()) refuse_other_than_matrix(list->front());
   if (node.as<std::string>() != nullptr && node.path.ends_with(']'))
     fail(node, fmt::format("{} stands where a number belongs; numbers are written without quotes", describe(node)));
-  refuse_file(node);
   if (node.as<Object>() != nullptr && node.path.ends_with(']'))
     fail(node, fmt::format("{} stands where numbers belong", describe(node)));
   fail(node, fmt::format("found {}, expected a matrix, which is a list of rows: [[1, 0], [0, 1]]", describe(node)));
@@ -85,8 +86,32 @@ void refuse_empty(const Node& node, const Grid& grid) {
   fail(node, "its rows are empty: []; each needs at least one number: [[1, 0], [0, 1]]");
 }
 
+// Booleans stand for 0 and 1 where a mask takes nothing else, as they do in JSON.
+void refuse_booleans(const Node& node, const Grid& grid, Entries entries) {
+  if (grid.file && grid.file->is_boolean() && entries != Entries::switches)
+    fail(node, fmt::format("{} holds booleans, which belong in the masks allow, block and padding; save it as numbers",
+                           grid.file->name()));
+}
+
+void load(Grid& grid, Entries entries) {
+  if (!grid.file || !grid.numbers.empty()) return;
+  Index size = 1;
+  for (const Index axis : grid.axes) size *= axis;
+  Numbers numbers(static_cast<std::size_t>(size));
+  if (entries == Entries::addends)
+    grid.file->read_addends(numbers.data());
+  else
+    grid.file->read_rows(0, size / grid.axes.back(), numbers.data());
+  grid.numbers = std::move(numbers);
+}
+
 // A vector where a matrix belongs, and both ways to read it; the example is the person's own where it is short.
 std::string offer_matrix(const Node& node, const Grid& grid) {
+  if (grid.file)
+    return fmt::format(
+        "{} is one-dimensional, and a matrix has rows and columns; in NumPy, one row is x[None, :], one "
+        "column is x[:, None]",
+        grid.file->name());
   constexpr std::size_t longest_example = 6;
   const std::span<const double> numbers(grid.numbers.data(), grid.numbers.size());
   const bool is_short = numbers.size() <= longest_example;
@@ -100,7 +125,10 @@ Grid& expect_list(Node& node, Entries entries) {
   if (node.as<Grid>() == nullptr && node.as<List>() == nullptr && node.as<Object>() == nullptr)
     fail(node, fmt::format("found {}, expected a list of numbers: [1, 0]", describe(node)));
   Grid& grid = expect_grid(node, entries);
-  if (grid.axes.size() != 1) fail(node, fmt::format("found {}, expected one list of numbers: [1, 0]", describe(node)));
+  if (grid.axes.size() != 1)
+    fail(node, fmt::format("found {}, expected one list of numbers{}", describe(node),
+                           grid.file ? ", an array with one axis" : ": [1, 0]"));
+  load(grid, entries);
   return grid;
 }
 
@@ -115,6 +143,8 @@ Grid& expect_grid(Node& node, Entries entries) {
   if (grid == nullptr) refuse_other_than_matrix(node);
   refuse_empty(node, *grid);
   refuse_odd_entries(*grid, entries);
+  refuse_booleans(node, *grid, entries);
+  if (entries == Entries::switches || entries == Entries::addends) load(*grid, entries);
   if (entries == Entries::switches) expect_entries(node, *grid, "0 or 1", [](double x) { return x == 0 || x == 1; });
   return *grid;
 }
@@ -136,15 +166,15 @@ Index expect_vector(Node& node) {
 }
 
 Tensor take_tensor(Node& node, Shape shape) {
-  return {shape, std::move(node.as<Grid>()->numbers)};
+  Grid& grid = *node.as<Grid>();
+  if (grid.file && grid.numbers.empty()) return {shape, grid.file};
+  return {shape, std::move(grid.numbers)};
 }
 
-void refuse_file(const Node& node) {
-  const Object* object = node.as<Object>();
-  if (object == nullptr) return;
-  for (const Member& member : *object)
-    if (member.key == "file")
-      fail(node, "matrices in files cannot be read by this version of mha; write the numbers here, as a list of rows");
+Numbers take_numbers(Node& node) {
+  Grid& grid = *node.as<Grid>();
+  load(grid, Entries::numbers);
+  return std::move(grid.numbers);
 }
 
 double expect_number(const Node& node) {

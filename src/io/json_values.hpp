@@ -28,9 +28,8 @@ Shape expect_matrix(Node& node);
 // A list of plain numbers; gives its length.
 Index expect_vector(Node& node);
 Tensor take_tensor(Node& node, Shape shape);
-
-// Fails where {"file": …} stands for a matrix.
-void refuse_file(const Node& node);
+// Its numbers, read if they are in a file still.
+Numbers take_numbers(Node& node);
 
 double expect_number(const Node& node);
 Index expect_integer(const Node& node);

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
+#include "io/file_matrix.hpp"
 #include "io/json_values.hpp"
 
 namespace mha {
@@ -33,15 +35,50 @@ void check_bias(Node& node, std::string_view name, Index expected) {
                            counted(found, "number"), expected, name));
 }
 
+// Matrices of one shape on top of one another, each in a file of its own or a part of one.
+class StoredStack : public Stored {
+ public:
+  explicit StoredStack(Index rows, Index cols) : rows_(rows), cols_(cols) {}
+
+  void add(std::shared_ptr<const Stored> matrix) { matrices_.push_back(std::move(matrix)); }
+  void read_rows(Index first, Index count, double* to) const override { read(first, count, to); }
+  void read_rows(Index first, Index count, float* to) const override { read(first, count, to); }
+
+ private:
+  template <typename T>
+  void read(Index first, Index count, T* to) const {
+    while (count > 0) {
+      const Index skipped = first % rows_, some = std::min(count, rows_ - skipped);
+      matrices_[static_cast<std::size_t>(first / rows_)]->read_rows(skipped, some, to);
+      first += some;
+      count -= some;
+      to += some * cols_;
+    }
+  }
+
+  Index rows_, cols_;
+  std::vector<std::shared_ptr<const Stored>> matrices_;
+};
+
+bool all_in_files(const std::vector<Node*>& nodes) {
+  return std::all_of(nodes.begin(), nodes.end(), [](const Node* node) { return node->as<Grid>()->file != nullptr; });
+}
+
 Tensor stack_weights(const std::vector<Node*>& nodes, Shape shape) {
+  if (nodes.size() == 1) return take_tensor(*nodes.front(), shape);
   const auto size = static_cast<std::size_t>(shape.size());
-  Numbers all = std::move(nodes.front()->as<Grid>()->numbers);
+  shape.heads = static_cast<Index>(nodes.size());
+  if (all_in_files(nodes)) {
+    auto stack = std::make_shared<StoredStack>(shape.rows, shape.cols);
+    for (const Node* node : nodes) stack->add(node->as<Grid>()->file);
+    return {shape, std::move(stack)};
+  }
+  Numbers all = take_numbers(*nodes.front());
   all.resize(nodes.size() * size);
   for (std::size_t i = 1; i < nodes.size(); ++i) {
-    const Numbers one = std::move(nodes[i]->as<Grid>()->numbers);  // freed before the next
+    const Numbers one = take_numbers(*nodes[i]);  // freed before the next
     std::copy_n(one.data(), size, all.data() + i * size);
   }
-  shape.heads = static_cast<Index>(nodes.size());
   return {shape, std::move(all)};
 }
 
@@ -79,7 +116,12 @@ Index width_of(const Shape& shape, Layout layout) {
 Linear cut(const Linear& whole, Index first, Index count, Layout layout) {
   const Shape& from = whole.W.shape();
   Linear part;
-  if (layout == Layout::torch) {
+  if (const auto file = std::dynamic_pointer_cast<const FileMatrix>(whole.W.stored())) {
+    const bool by_rows = layout == Layout::torch;
+    const Cut cut{first, first + count};
+    part.W =
+        by_rows ? Tensor({1, 1, count, from.cols}, file->rows(cut)) : Tensor({1, 1, from.rows, count}, file->cols(cut));
+  } else if (layout == Layout::torch) {
     part.W = Tensor({1, 1, count, from.cols});
     std::copy_n(whole.W.data() + first * from.cols, count * from.cols, part.W.data());
   } else {

@@ -83,6 +83,33 @@ void OutputFile::open_straight() {
   if (descriptor_ < 0) refuse(path_, errno);
 }
 
+void OutputFile::make_room(std::int64_t size) {
+  if (temporary_.empty()) refuse(path_, "this format is written at several places at a time, so it needs an ordinary file");
+  if (ftruncate(descriptor_, size) != 0) refuse(path_, errno);
+}
+
+void OutputFile::write_at(std::int64_t begin, const void* bytes, std::size_t count) {
+  for (const char* rest = static_cast<const char*>(bytes); count > 0;) {
+    const ssize_t written = pwrite(descriptor_, rest, count, begin);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) refuse(path_, errno);
+    rest += written;
+    begin += written;
+    count -= static_cast<std::size_t>(written);
+  }
+}
+
+void OutputFile::read_at(std::int64_t begin, void* bytes, std::size_t count) const {
+  for (char* rest = static_cast<char*>(bytes); count > 0;) {
+    const ssize_t found = pread(descriptor_, rest, count, begin);
+    if (found < 0 && errno == EINTR) continue;
+    if (found <= 0) refuse(path_, found < 0 ? errno : EIO);
+    rest += found;
+    begin += found;
+    count -= static_cast<std::size_t>(found);
+  }
+}
+
 void OutputFile::complete() {
   if (descriptor_ < 0) return;
   sink_->flush();

@@ -1,6 +1,8 @@
 // A file that is replaced whole or not at all.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -20,6 +22,12 @@ class OutputFile {
   ~OutputFile();
 
   Sink& sink() { return *sink_; }
+
+  // At any place instead of one thing after another, and from several threads; not where sink() is used, and only where the
+  // target is a regular file, else throws Error. make_room first, with the size that the file will have at least.
+  void make_room(std::int64_t size);
+  void write_at(std::int64_t begin, const void* bytes, std::size_t count);
+  void read_at(std::int64_t begin, void* bytes, std::size_t count) const;  // of what was written
 
   // Everything is in the temporary file, closed and without an error.
   void complete();

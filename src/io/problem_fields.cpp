@@ -39,6 +39,7 @@ std::vector<KeySet> problem_keys() {
       key_set("mask.window", window_fields),
       key_set("mask.alibi", alibi_fields),
       key_set("rope", rope_fields),
+      key_set("a matrix in a file", matrix_file_fields),
   };
 }
 

@@ -123,6 +123,18 @@ inline constexpr std::array rope_fields = {
     Field<RopeFields>{"positions", &RopeFields::positions}, Field<RopeFields>{"positions_kv", &RopeFields::positions_kv},
 };
 
+struct MatrixFileFields {
+  Node *file = nullptr, *name = nullptr, *tensor = nullptr, *transpose = nullptr, *rows = nullptr, *cols = nullptr;
+};
+inline constexpr std::array matrix_file_fields = {
+    Field<MatrixFileFields>{"file", &MatrixFileFields::file},
+    Field<MatrixFileFields>{"name", &MatrixFileFields::name},
+    Field<MatrixFileFields>{"tensor", &MatrixFileFields::tensor},
+    Field<MatrixFileFields>{"transpose", &MatrixFileFields::transpose},
+    Field<MatrixFileFields>{"rows", &MatrixFileFields::rows},
+    Field<MatrixFileFields>{"cols", &MatrixFileFields::cols},
+};
+
 template <typename Fields, std::size_t count>
 constexpr std::array<std::string_view, count> keys_of(const std::array<Field<Fields>, count>& fields) {
   std::array<std::string_view, count> keys;

@@ -3,8 +3,10 @@
 
 #include <system_error>
 
+#include "io/file_identity.hpp"
 #include "io/input_file.hpp"
 #include "io/json_reader.hpp"
+#include "io/matrix_files.hpp"
 #include "io/problem_parts.hpp"
 
 namespace mha {
@@ -26,11 +28,14 @@ Problem read_parts(Node& root) {
 
 // `input` is what a Source is made from.
 template <typename Input>
-Problem read(Input input, std::string_view name) {
+Problem read(Input input, std::string_view name, const FileRules& rules) {
   try {
     Source source(input);
     Node root = read_json(source, lists_of_text);
-    return read_parts(root);
+    std::vector<std::string> files = open_matrix_files(root, name, rules);
+    Problem problem = read_parts(root);
+    problem.files = std::move(files);
+    return problem;
   } catch (const InputFault& fault) {
     throw named(name, fault);
   } catch (const std::system_error& error) {
@@ -40,17 +45,17 @@ Problem read(Input input, std::string_view name) {
 
 }  // namespace
 
-Problem read_problem_file(const std::string& path) {
+Problem read_problem_file(const std::string& path, bool allow_outside) {
   const InputFile file(path);
-  return read(file.fd(), path);
+  return read(file.fd(), path, {folder_of(path), allow_outside});
 }
 
-Problem read_problem_fd(int fd, std::string_view name) {
-  return read(fd, name);
+Problem read_problem_fd(int fd, std::string_view name, bool allow_outside) {
+  return read(fd, name, {".", allow_outside});
 }
 
 Problem read_problem_text(std::string_view text, std::string_view name) {
-  return read(text, name);
+  return read(text, name, {});
 }
 
 }  // namespace mha

@@ -133,10 +133,7 @@ Tensor join(const Tensor& q, const Tensor& k, const Tensor& v, bool by_rows) {
 }
 
 void write_fused(JsonWriter& json, const Problem& problem) {
-  const bool out_by_in = problem.layout == Layout::torch;
-  Linear fused{join(problem.Q.W, problem.K.W, problem.V.W, out_by_in), std::nullopt};
-  if (problem.Q.b) fused.b = join(*problem.Q.b, *problem.K.b, *problem.V.b, false);
-  write_linear(json, fused, "QKV");
+  write_linear(json, fused_weights(problem), "QKV");
 }
 
 void write_packed(JsonWriter& json, const Problem& problem) {
@@ -184,6 +181,13 @@ void write_heads(JsonWriter& json, const Problem& problem) {
 }
 
 }  // namespace
+
+Linear fused_weights(const Problem& problem) {
+  const bool out_by_in = problem.layout == Layout::torch;
+  Linear fused{join(problem.Q.W, problem.K.W, problem.V.W, out_by_in), std::nullopt};
+  if (problem.Q.b) fused.b = join(*problem.Q.b, *problem.K.b, *problem.V.b, false);
+  return fused;
+}
 
 void write_caption(JsonWriter& json, const Caption& caption) {
   if (!caption.bilingual) return json.text(caption.en);

@@ -13,6 +13,9 @@ void write_rope(JsonWriter& json, const Rope& rope);
 // As the person wrote them; masks that hold a matrix are told by their kind alone unless `with_matrices`.
 void write_masks(JsonWriter& json, const Problem& problem, bool with_matrices);
 
+// W_QKV and b_QKV of a fused problem.
+Linear fused_weights(const Problem& problem);
+
 // Members of the open object: X_kv and everything that is learnt, in the form in which the problem gave it.
 void write_parameters(JsonWriter& json, const Problem& problem);
 

@@ -184,7 +184,6 @@ Mask read_word(const Node& node, const std::string& text, const Problem& problem
 Mask read_mask(Node& node, const Problem& problem) {
   if (const std::string* text = node.as<std::string>()) return read_word(node, *text, problem);
   if (node.as<Grid>() != nullptr || node.as<List>() != nullptr) refuse_bare_matrix(node);
-  refuse_file(node);
   const auto fields = read_fields(node, mask_fields, "a mask: \"none\", \"causal\", {\"allow\": …}, …");
   Mask mask;
   mask.short_form = false;

@@ -152,8 +152,8 @@ TEST_CASE("masks that are none") {
   CHECK(fault_of_mask("{\"causal\": true}") ==
         "in:1:21: mask.causal: found true, expected {\"align\": …}; for the plain mask write \"causal\"");
   CHECK(fault_of_mask("{\"file\": \"mask.npy\"}") ==
-        "in:1:10: mask: matrices in files cannot be read by this version of mha; "
-        "write the numbers here, as a list of rows");
+        "in:1:19: mask.file: a problem without a folder of its own points to no files; save it as a file and write paths "
+        "from there");
 }
 
 TEST_CASE("masks that must be told where the queries stand") {

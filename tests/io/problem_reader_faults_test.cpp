@@ -93,7 +93,13 @@ TEST_CASE("unknown keys") {
 
 TEST_CASE("what is missing") {
   check({
-      {{{"X", ""}}, "in:1:1: \"X\" is missing; write the tokens, one row each: \"X\": [[1, 0], [0, 1]]"},
+      {{{"X", ""}},
+       "in:1:1: \"X\" is missing; it is n×2: write the n tokens, one row of 2 numbers each, \"X\": [[…], …], or name a file, "
+       "\"X\": {\"file\": \"X.npy\"}"},
+      {packed({{"X", ""}, {"num_heads", "1"}, {"layout", "\"torch\""}, {"W_QKV", "[[1, 2, 3]]"}}),
+       "in:1:1: \"X\" is missing; it is n×3: write the n tokens, one row of 3 numbers each, \"X\": [[…], …], or name a file, "
+       "\"X\": {\"file\": \"X.npy\"}"},
+      {{{"X", ""}, {"heads", ""}}, "in:1:1: \"X\" is missing; write the tokens, one row each: \"X\": [[1, 0], [0, 1]]"},
       {{{"W_O", ""}},
        "in:1:1: \"W_O\" is missing: without it the heads are never mixed; write the matrix, or \"W_O\": "
        "\"identity\" to leave them side by side on purpose"},
@@ -142,8 +148,8 @@ TEST_CASE("what is no matrix of numbers") {
       {{{"X", "[[[[1]]]]"}}, "in:1:7: X: found numbers of shape 1×1×1×1, expected one matrix, a list of rows"},
       {{{"X", "null"}}, "in:1:7: X: found null, expected a matrix, which is a list of rows: [[1, 0], [0, 1]]"},
       {{{"X", "{\"file\": \"x.npy\"}"}},
-       "in:1:7: X: matrices in files cannot be read by this version of mha; write the numbers "
-       "here, as a list of rows"},
+       "in:1:16: X.file: a problem without a folder of its own points to no files; save it as a file and write paths "
+       "from there"},
       {{{"W_O", "\"identiy\""}}, "in:1:9: W_O: found \"identiy\", expected a matrix or \"identity\""},
   });
 }

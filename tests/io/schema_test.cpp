@@ -56,6 +56,7 @@ const std::map<std::string_view, std::vector<std::string_view>> places = {
     {"mask.window", {"$defs", "mask", "anyOf", "1", "properties", "window", "properties"}},
     {"mask.alibi", {"$defs", "mask", "anyOf", "1", "properties", "alibi", "properties"}},
     {"rope", {"$defs", "rope", "properties"}},
+    {"a matrix in a file", {"$defs", "matrix_file", "properties"}},
 };
 
 }  // namespace

@@ -1,0 +1,160 @@
+// mha import: a problem file that points into the tensors of a model.
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/page_options.hpp"
+#include "cli/values.hpp"
+#include "io/file_identity.hpp"
+#include "io/model_account.hpp"
+#include "io/model_problem.hpp"
+#include "io/output_file.hpp"
+
+namespace mha {
+namespace {
+
+constexpr int largest_count = 1'000'000;
+constexpr int largest_window = 1'000'000'000;
+
+// As written on the command line.
+struct ImportTexts {
+  std::optional<std::string> model;
+  std::optional<std::string> output, layer, prefix, heads, kv_heads, family, rope_base, window, softcap, scale, ignore, x,
+      x_kv, tokens, lang;
+};
+
+double positive(std::string_view option, const std::string& text) {
+  const double number = parse_tolerance(option, text);
+  if (number == 0) throw Error(fmt::format("{} '{}': expected a number above 0", option, text));
+  return number;
+}
+
+// An option that may also say "none": nothing where it is not given, an inner nothing where it is none.
+template <typename Value, typename Parse>
+std::optional<std::optional<Value>> or_none(const std::optional<std::string>& text, Parse parse) {
+  if (!text) return std::nullopt;
+  if (*text == "none") return std::optional<Value>();
+  return std::optional<Value>(parse(*text));
+}
+
+ImportOptions options_from(const ImportTexts& texts) {
+  ImportOptions options;
+  if (texts.layer) options.layer.layer = parse_number("--layer", *texts.layer, 0, largest_count);
+  options.layer.prefix = texts.prefix;
+  if (texts.heads) options.heads.heads = parse_number("--heads", *texts.heads, 1, largest_count);
+  if (texts.kv_heads) options.heads.kv_heads = parse_number("--kv-heads", *texts.kv_heads, 1, largest_count);
+  options.family = texts.family;
+  if (texts.rope_base) options.rules.rope_base = positive("--rope-base", *texts.rope_base);
+  options.rules.scale = or_none<double>(texts.scale, [](const std::string& text) { return positive("--scale", text); });
+  options.rules.softcap =
+      or_none<double>(texts.softcap, [](const std::string& text) { return positive("--softcap", text); });
+  options.rules.window = or_none<Index>(
+      texts.window, [](const std::string& text) { return parse_number("--window", text, 1, largest_window); });
+  if (texts.ignore)
+    for (const std::string_view name : split_at_commas("--ignore", *texts.ignore)) options.ignored.emplace_back(name);
+  options.cross = texts.x_kv.has_value();
+  return options;
+}
+
+ImportedInputs inputs_from(const ImportTexts& texts) {
+  ImportedInputs inputs{texts.x, texts.x_kv, {}};
+  if (texts.x_kv && !texts.x) throw Error("--x-kv: the queries need an input as well; name it with --x");
+  if (texts.tokens)
+    for (const std::string_view token : split_at_commas("--tokens", *texts.tokens)) inputs.tokens.emplace_back(token);
+  for (const auto& [option, path] : {std::pair{"--x", &inputs.x}, {"--x-kv", &inputs.x_kv}})
+    if (*path && !(*path)->ends_with(".npy"))
+      throw Error(fmt::format("{} '{}': expected a .npy file, as numpy.save writes it", option, **path));
+  return inputs;
+}
+
+constexpr Text outside = {"{} lies outside the folder of {}, so `mha run` will need --allow-outside",
+                          "{} 在 {} 所在文件夹之外，因此 `mha run` 需要 --allow-outside"};
+constexpr Text without_x = {"X is still missing: {} columns; name it here with --x X.npy, or write \"X\" into {}",
+                            "还缺少 X（{} 列）：在这里用 --x X.npy 指定，或把 \"X\" 写入 {}"};
+
+class Import {
+ public:
+  Import(const ImportTexts& texts, World& world)
+      : options_(options_from(texts)),
+        inputs_(inputs_from(texts)),
+        output_(*texts.output),
+        language_(texts.lang ? parse_choice("--lang", *texts.lang, {"en", "zh"}) == 1 ? Language::zh : Language::en
+                             : language_of(world)),
+        world_(world),
+        found_(import_attention(*texts.model, options_)) {}
+
+  void write() {
+    std::vector<std::string> read = found_.files;
+    for (const auto* path : {&inputs_.x, &inputs_.x_kv})
+      if (*path) read.push_back(**path);
+    refuse_overwriting({output_}, read);
+    check_inputs(found_, inputs_);
+    OutputFile file(output_);
+    write_imported(file.sink(), found_, inputs_, output_);
+    file.complete();
+    file.commit();
+    tell_about();
+  }
+
+ private:
+  void tell_about() {
+    tell(world_, account_of(found_).in(language_));
+    if (!inputs_.x) tell(world_, fmt::format(fmt::runtime(without_x.in(language_)), found_.tensors.q.W.in, output_));
+    for (const std::string& path : files_pointed_to(found_, inputs_)) {
+      if (!is_outside(path, output_)) continue;
+      return tell(world_, fmt::format(fmt::runtime(outside.in(language_)), path, output_));
+    }
+  }
+
+  ImportOptions options_;
+  ImportedInputs inputs_;
+  std::string output_;
+  Language language_;
+  World& world_;
+  ImportedAttention found_;
+};
+
+constexpr std::string_view examples_of_use =
+    "MODEL is a .safetensors file, a model.safetensors.index.json or the folder of a model. config.json beside it says how "
+    "many\n"
+    "heads there are and how they attend; where there is none, the options say it.\n\n"
+    "examples:\n"
+    "  mha import bert/ --layer 3 --x X.npy -o problem.json     layer 3, counted from 0 as in the tensors' names\n"
+    "  mha import gpt2/model.safetensors --layer 0 -o problem.json\n"
+    "  mha import layer.safetensors --family llama --heads 32 --kv-heads 8 --rope-base 500000 -o problem.json\n"
+    "  mha run problem.json --steps weights --heads 1";
+
+void declare_import_options(CLI::App& app, ImportTexts& texts) {
+  declare_argument(app, "MODEL", texts.model, "a .safetensors file, an index of shards, or the folder of a model");
+  declare_option(app, "-o,--output", texts.output, "FILE", "the problem file to write");
+  declare_option(app, "--layer", texts.layer, "N", "the layer, counted from 0 as in the names of the tensors");
+  declare_option(app, "--prefix", texts.prefix, "NAME", "only attentions whose names begin so, where a layer has several");
+  declare_option(app, "--x", texts.x, "X.npy", "the input: what the attention module receives");
+  declare_option(app, "--x-kv", texts.x_kv, "X.npy", "the input of keys and values, in cross-attention");
+  declare_option(app, "--tokens", texts.tokens, "A,B,C", "labels, one for each row of X");
+  declare_option(app, "--heads", texts.heads, "N", "the number of heads, where no config.json says it");
+  declare_option(app, "--kv-heads", texts.kv_heads, "N", "the number of key/value heads, likewise");
+  declare_option(app, "--family", texts.family, "NAME", "llama, mistral, qwen2, gemma, gemma2, plain, …, likewise");
+  declare_option(app, "--rope-base", texts.rope_base, "B", "base of the rotary positions (config.json's, else 10000)");
+  declare_option(app, "--window", texts.window, "W|none", "keys that a query sees in layers with a window");
+  declare_option(app, "--softcap", texts.softcap, "C|none", "softcap of the scaled scores");
+  declare_option(app, "--scale", texts.scale, "S|none", "what the scores are multiplied with");
+  declare_option(app, "--ignore", texts.ignore, "NAMES", "go without these parts that mha does not compute");
+  declare_option(app, "--lang", texts.lang, "en|zh", "language of the messages (from the locale)");
+  declare_footer(app, examples_of_use);
+}
+
+}  // namespace
+
+Action setup_import(CLI::App& app) {
+  auto texts = std::make_shared<ImportTexts>();
+  declare_import_options(app, *texts);
+  return [texts](World& world) {
+    if (!texts->model) throw Error("import what? Name a .safetensors file, an index of shards, or the folder of a model");
+    if (!texts->output || *texts->output == "-")
+      throw Error("where to? Name a file, since the paths in it are relative to it: -o problem.json");
+    Import(*texts, world).write();
+    return Exit::fine;
+  };
+}
+
+}  // namespace mha

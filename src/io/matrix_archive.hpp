@@ -1,0 +1,27 @@
+// A file with one array or several of them: .npy, .npz or .safetensors.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "io/array.hpp"
+
+namespace mha {
+
+class MatrixArchive {
+ public:
+  virtual ~MatrixArchive() = default;
+
+  // The key that chooses an array in a problem: "name", "tensor", or "" where the file holds one array.
+  virtual std::string_view key() const = 0;
+  // Null where there is none of this name. Throws Error where what is there cannot be read.
+  virtual std::shared_ptr<const StoredArray> array(const std::string& name) const = 0;
+  // " Did you mean …?" or what there is, for messages.
+  virtual std::string known(const std::string& name) const = 0;
+};
+
+// By the ending of the path; `shown` is what messages call the file. Throws Error.
+std::unique_ptr<const MatrixArchive> open_matrix_archive(const std::string& path, const std::string& shown);
+
+}  // namespace mha
