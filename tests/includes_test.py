@@ -28,7 +28,7 @@ PACKAGES = {
     "fmt/": None,
 }
 
-SYSTEM = re.compile(r"sys/\w+\.h|(fcntl|poll|signal|spawn|termios|unistd)\.h")
+SYSTEM = re.compile(r"sys/\w+\.h|(dlfcn|fcntl|poll|signal|spawn|termios|unistd)\.h")
 
 SEEN_BY_TESTS = {"catch2/", "nlohmann/"}  # the tests of study read what comes out as JSON
 
