@@ -67,3 +67,13 @@ endif()
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
+
+# OpenCL's headers alone: its library is looked for when the program runs. Without them the build has no OpenCL.
+option(MHA_OPENCL "Build the OpenCL backend, if the headers are there" ON)
+if(MHA_OPENCL)
+  find_path(OPENCL_INCLUDE CL/cl.h)
+endif()
+if(NOT OPENCL_INCLUDE)
+  set(OPENCL_INCLUDE "")
+  message(STATUS "No OpenCL: `mha devices` will list the processor alone")
+endif()

@@ -14,3 +14,13 @@ function(mha_embed target output)
   file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/embedded/${output} CONTENT "${content}")
   target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/embedded/${output})
 endfunction()
+
+# One file as a text of the binary: mha_embed_text(TARGET NAME FILE) gives `std::string_view NAME()`.
+function(mha_embed_text target name file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(READ ${file} text)
+  set(content "#include <string_view>\n\nnamespace mha {\n\nstd::string_view ${name}() {\n")
+  string(APPEND content "  return R\"~embedded~(${text})~embedded~\";\n}\n\n}  // namespace mha\n")
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/embedded/${name}.cpp CONTENT "${content}")
+  target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/embedded/${name}.cpp)
+endfunction()

@@ -19,6 +19,7 @@ Action setup_run(CLI::App& app);
 Action setup_explain(CLI::App& app);
 Action setup_examples(CLI::App& app);
 Action setup_schema(CLI::App& app);
+Action setup_devices(CLI::App& app);
 Action setup_check(CLI::App& app);
 Action setup_compare(CLI::App& app);
 Action setup_mistakes(CLI::App& app);
@@ -40,6 +41,7 @@ inline constexpr std::array commands = {
     Command{"import", "a problem that points into the tensors of a real model's layer", setup_import},
     Command{"mistakes", "what people get wrong, and which of it a problem can show", setup_mistakes},
     Command{"examples", "list the built-in problems, or print one as JSON to start your own", setup_examples},
+    Command{"devices", "list where the steps can be computed: the processor and the OpenCL devices", setup_devices},
     Command{"schema", "print the JSON Schema of problem or trace files", setup_schema},
 };
 

@@ -68,13 +68,15 @@ Request request_from(const ExplainTexts& texts, const World& world) {
 }
 
 // The steps behind the entries, computed.
-Trace trace_of(const Plan& plan, const std::vector<ExplainedRange>& ranges, const Request& request) {
+Trace trace_of(const Plan& plan, const std::vector<ExplainedRange>& ranges, const Request& request, const World& world) {
   std::vector<bool> keep(plan.values.size(), false);
   for (const ExplainedRange& explained : ranges) {
     const std::vector<bool> behind = values_behind(plan, explained.range.step, request.depth);
     for (std::size_t id = 0; id < keep.size(); ++id) keep[id] = keep[id] || behind[id];
   }
-  return run(plan, {std::move(keep), request.arithmetic.dtype, request.arithmetic.rounding});
+  return run(
+      plan,
+      {std::move(keep), request.arithmetic.dtype, request.arithmetic.rounding, {}, device_from(request.arithmetic, world)});
 }
 
 void write_json(const Scene& scene, const std::vector<ExplainedRange>& ranges, Sink& sink) {
@@ -92,7 +94,7 @@ void explain_entries(Request request, const ComputationOptionTexts& computation,
   std::vector<ExplainedRange> ranges;
   for (const std::string& entry : request.entries)
     ranges.push_back({parse_entry(entry, problem, plan, request.page.index_base), {}});
-  const Trace trace = trace_of(plan, ranges, request);
+  const Trace trace = trace_of(plan, ranges, request, world);
   if (request.json) request.page.index_base = 1;  // as in all files
   const Scene scene(problem, plan, trace, request.page);
   for (ExplainedRange& explained : ranges) explained.entries = explain(scene, explained.range, request.depth);

@@ -42,6 +42,7 @@ TextStyle style_from(const PageOptionTexts& texts, const World& world) {
 void declare_computation_options(CLI::App& app, ComputationOptionTexts& texts) {
   declare_option(app, "--round", texts.round, "N", "round each step's result to N decimals before the next step uses it");
   declare_option(app, "--dtype", texts.dtype, "f64|f32", "arithmetic (f64)");
+  declare_option(app, "--device", texts.device, "NAME", "where: cpu, gpu, opencl, opencl:N or auto (cpu)");
   declare_option(app, "--batch", texts.batch, "N", "only this item of the batch");
 }
 
@@ -49,7 +50,14 @@ Arithmetic arithmetic_from(const ComputationOptionTexts& texts) {
   Arithmetic result;
   if (texts.round) result.rounding = parse_number("--round", *texts.round, 0, 12);
   if (texts.dtype) result.dtype = parse_choice("--dtype", *texts.dtype, {"f64", "f32"}) == 1 ? Dtype::f32 : Dtype::f64;
+  if (texts.device) result.device = parse_device(*texts.device);
   return result;
+}
+
+Device device_from(const Arithmetic& arithmetic, const World& world) {
+  Device device = find_device(arithmetic.device);
+  device.cache_folder = cache_folder(world);
+  return device;
 }
 
 void choose_item(const ComputationOptionTexts& texts, PageOptions& page, Problem& problem) {

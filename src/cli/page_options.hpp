@@ -6,6 +6,7 @@
 
 #include "cli/options.hpp"
 #include "cli/world.hpp"
+#include "compute/device.hpp"
 #include "core/trace.hpp"
 #include "show/describe.hpp"
 #include "show/text_writer.hpp"
@@ -23,17 +24,22 @@ Language language_from(const PageOptionTexts& texts, const World& world);
 PageOptions page_from(const PageOptionTexts& texts, const World& world, int decimals = PageOptions{}.precision);
 TextStyle style_from(const PageOptionTexts& texts, const World& world);
 
-// --round, --dtype, --batch.
+// --round, --dtype, --batch, --device.
 struct ComputationOptionTexts {
-  std::optional<std::string> round, dtype, batch;
+  std::optional<std::string> round, dtype, batch, device;
 };
 void declare_computation_options(CLI::App& app, ComputationOptionTexts& texts);
 
 struct Arithmetic {
   Dtype dtype = Dtype::f64;
   std::optional<int> rounding;
+  DeviceChoice device;
 };
 Arithmetic arithmetic_from(const ComputationOptionTexts& texts);
+
+// The device that is meant, with the folder where its programs are kept. An Error with Exit::no_device where it is not
+// there; no device but the processor is touched unless it is asked for.
+Device device_from(const Arithmetic& arithmetic, const World& world);
 
 // Cuts the problem to one item where --batch names one, and remembers which for the page.
 void choose_item(const ComputationOptionTexts& texts, PageOptions& page, Problem& problem);

@@ -16,6 +16,7 @@
 #include "io/trace_writer.hpp"
 #include "show/describe.hpp"
 #include "show/text_writer.hpp"
+#include "study/against_page.hpp"
 
 namespace mha {
 namespace {
@@ -23,7 +24,7 @@ namespace {
 // As written on the command line.
 struct RunOptionTexts {
   std::vector<std::string> problem, output;
-  std::optional<std::string> steps, heads, format, work;
+  std::optional<std::string> steps, heads, format, work, against;
   bool full = false, with_weights = false, pause = false, quiet = false;
   PageOptionTexts page;
   bool allow_outside = false;
@@ -53,6 +54,7 @@ struct Request {
   PageOptions page;
   TextStyle style;
   Arithmetic arithmetic;
+  bool against_cpu = false;  // instead of the page
 };
 
 Format format_of_file(const std::string& path) {
@@ -86,6 +88,9 @@ Request request_from(const RunOptionTexts& texts, const World& world) {
   for (const std::string& path : texts.output) request.outputs.emplace_back(path, format_of_file(path));
   if (texts.format) request.format = formats[parse_choice("--format", *texts.format, {"text", "json"})].format;
   request.arithmetic = arithmetic_from(texts.computation);
+  if (texts.against) request.against_cpu = parse_choice("--against", *texts.against, {"cpu"}) == 0;
+  if (request.against_cpu && request.arithmetic.rounding)
+    throw Error("--against shows what the arithmetic of a device does; leave out --round, which changes every step");
   request.page = page_of_run(texts, world, request.arithmetic);
   request.style = style_from(texts.page, world);
   return request;
@@ -114,7 +119,9 @@ class Run {
     plan_ = make_plan(problem_);
   }
 
-  void tell_everything() {
+  // 1 where a device was held against the CPU and a step differs by more than its arithmetic allows.
+  Exit tell_everything() {
+    const Device device = device_from(request_.arithmetic, world_);
     // The files are opened before the computation, so that a folder that cannot be written is known at once.
     std::vector<std::string> inputs = problem_.files;
     inputs.push_back(request_.problem);
@@ -122,8 +129,7 @@ class Run {
     std::deque<OutputFile> files;
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
     open_exports(files);
-    trace_ = run(plan_, {values_to_keep(plan_, request_.page.selection, tells_text(request_)), request_.arithmetic.dtype,
-                         request_.arithmetic.rounding});
+    trace_ = run(plan_, {kept_values(), request_.arithmetic.dtype, request_.arithmetic.rounding, {}, device});
     if (!texts_.quiet && !shows_any_step()) tell(world_, std::string(no_such_step.in(request_.page.language)));
     if (!texts_.quiet)
       for (const std::string& warning : warnings(problem_, plan_, request_.page)) tell(world_, warning);
@@ -136,7 +142,9 @@ class Run {
       binary.finish();
     }
     commit_all(files);
+    if (request_.against_cpu) return write_comparison();
     if (files.empty()) write_to_stdout();
+    return Exit::fine;
   }
 
  private:
@@ -160,6 +168,21 @@ class Run {
   bool shows_any_step() const {
     return std::any_of(plan_.values.begin(), plan_.values.end(),
                        [this](const Value& value) { return value.step && request_.page.selection.has(*value.step); });
+  }
+
+  std::vector<bool> kept_values() const {
+    if (request_.against_cpu) return values_to_keep(plan_, Selection{}, true);
+    return values_to_keep(plan_, request_.page.selection, tells_text(request_));
+  }
+
+  Exit write_comparison() {
+    const std::vector<ComparedStep> steps = against_cpu(plan_, trace_);
+    if (request_.format == Format::json)
+      write_against(world_.out, steps, trace_);
+    else
+      world_.out.write(write_text(describe(steps, trace_, request_.page), request_.style));
+    const bool pass = std::all_of(steps.begin(), steps.end(), [](const ComparedStep& step) { return step.passes(); });
+    return pass ? Exit::fine : Exit::difference;
   }
 
   Document page() const { return describe(problem_, plan_, trace_, request_.page); }
@@ -197,6 +220,7 @@ constexpr std::string_view examples_of_use =
     "  mha run mine.json -o trace.json            every step as JSON\n"
     "  mha run mine.json --steps output -o y.npy  one matrix for NumPy\n"
     "  mha run packed --steps packed,Q --heads 2  only these steps, only head 2\n"
+    "  mha run --device gpu --dtype f32 --against cpu  each step held against the CPU\n"
     "  mha run bag_zh --lang zh --steps weights   in Chinese\n"
     "  cat mine.json | mha run -                  from standard input";
 
@@ -211,6 +235,8 @@ void declare_run_options(CLI::App& app, RunOptionTexts& texts) {
   declare_option(app, "--format", texts.format, "text|json", "what to print (text)");
   declare_option(app, "--work", texts.work, "first|all|none", "which entries are spelled out (first)");
   declare_computation_options(app, texts.computation);
+  declare_option(app, "--against", texts.against, "cpu",
+                 "print how far each step is from the CPU in float64, and what the arithmetic allows, instead of the page");
   declare_page_options(app, texts.page);
   declare_allow_outside(app, texts.allow_outside);
   declare_flag(app, "--full", texts.full, "print large matrices whole");
@@ -228,8 +254,7 @@ Action setup_run(CLI::App& app) {
   return [texts](World& world) {
     if (texts->pause && !(world.input_is_terminal && world.output_is_terminal))
       throw Error("--pause waits for Enter after each step, which needs a terminal; leave it out to print everything");
-    Run(*texts, request_from(*texts, world), world).tell_everything();
-    return Exit::fine;
+    return Run(*texts, request_from(*texts, world), world).tell_everything();
   };
 }
 

@@ -19,6 +19,12 @@ bool wants_color(const World& world) {
   return world.output_is_terminal && world.environment("NO_COLOR").empty() && world.environment("TERM") != "dumb";
 }
 
+std::string cache_folder(const World& world) {
+  const std::string cache = world.environment("XDG_CACHE_HOME"), home = world.environment("HOME");
+  if (cache.starts_with('/')) return cache + "/mha";
+  return home.starts_with('/') ? home + "/.cache/mha" : std::string();
+}
+
 void tell(World& world, std::string_view sentence) {
   // A file name may hold anything; a message stays one harmless line.
   world.err.write(fmt::format("mha: {}\n", escape(sentence, std::string::npos)));

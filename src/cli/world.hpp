@@ -27,6 +27,9 @@ Language language_of(const World& world);
 // Colour helps on a terminal that can show it, unless NO_COLOR is set.
 bool wants_color(const World& world);
 
+// The folder for what can be made again, ours alone: of the XDG base directories. Empty where the environment names none.
+std::string cache_folder(const World& world);
+
 // A message on stderr: "mha: " and the sentence.
 void tell(World& world, std::string_view sentence);
 

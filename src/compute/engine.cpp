@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compute/opencl.hpp"
 #include "core/rounding.hpp"
 
 namespace mha {
@@ -66,6 +67,11 @@ bool takes_whole_values(const RunOptions& options) {
   return options.rounding || options.after;
 }
 
+std::unique_ptr<Backend> make_backend(const Plan& plan, const Schedule& schedule, const RunOptions& options) {
+  return options.device.is_cpu() ? make_cpu_backend(plan, schedule, options.dtype)
+                                 : make_opencl_backend(plan, options.device, options.dtype);
+}
+
 void after_step(const Plan& plan, const Step& step, const RunOptions& options, Backend& backend) {
   const bool written_down = plan.value(step.out).step.has_value();
   if (options.rounding && written_down) round_result(step.out, *options.rounding, backend);
@@ -87,7 +93,7 @@ std::vector<bool> values_to_keep(const Plan& plan, const Selection& selection, b
 
 Schedule make_schedule(const Plan& plan, const RunOptions& options) {
   Schedule schedule;
-  schedule.groups = make_groups(plan, !takes_whole_values(options));
+  schedule.groups = make_groups(plan, options.device.is_cpu() && !takes_whole_values(options));
   schedule.kept = options.keep;
   schedule.only_blocks.resize(plan.values.size(), false);
   schedule.last_use.resize(plan.values.size(), 0);
@@ -102,8 +108,9 @@ Schedule make_schedule(const Plan& plan, const RunOptions& options) {
 
 Trace run(const Plan& plan, const RunOptions& options) {
   const Schedule schedule = make_schedule(plan, options);
-  const std::unique_ptr<Backend> backend = make_cpu_backend(plan, schedule, options.dtype);
+  const std::unique_ptr<Backend> backend = make_backend(plan, schedule, options);
   Trace trace;
+  trace.device = options.device.description;
   trace.dtype = options.dtype;
   trace.rounding = options.rounding;
   trace.values.resize(plan.values.size());

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "compute/backend.hpp"
+#include "compute/device.hpp"
 
 namespace mha {
 
@@ -16,6 +17,7 @@ struct RunOptions {
   Dtype dtype = Dtype::f64;
   std::optional<int> rounding;  // each step's result is rounded to so many decimals before the next step reads it
   AfterStep after = {};         // sees the result as rounded
+  Device device = {};           // the CPU, unless said
 };
 
 // The values that these steps compute, and with `operands` those that they read as well.
@@ -24,7 +26,7 @@ std::vector<bool> values_to_keep(const Plan& plan, const Selection& selection, b
 // Which steps are taken together in blocks of rows. The blocks never depend on what is kept, so neither do the results.
 Schedule make_schedule(const Plan& plan, const RunOptions& options);
 
-// All steps of the plan on the CPU.
+// All steps of the plan, on the device that the options name.
 Trace run(const Plan& plan, const RunOptions& options);
 
 }  // namespace mha

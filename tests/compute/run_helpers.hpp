@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compute/engine.hpp"
+#include "compute/every_backend.hpp"
 
 namespace mha::test {
 
@@ -14,6 +15,10 @@ struct Run {
   explicit Run(const Problem& problem, Dtype dtype = Dtype::f64, std::optional<int> rounding = {})
       : plan(make_plan(problem)), trace(run(plan, {values_to_keep(plan, Selection{}, true), dtype, rounding})) {}
 
+  Run(const Problem& problem, const Arm& arm)
+      : plan(make_plan(problem)),
+        trace(run(plan, {values_to_keep(plan, Selection{}, true), arm.dtype, {}, {}, arm.device})) {}
+
   const Tensor& operator[](StepId step) const { return *trace.value(plan.find(step).value()); }
 
   Plan plan;
@@ -22,6 +27,9 @@ struct Run {
 
 inline Tensor output_of(const Problem& problem) {
   return Run(problem)[StepId::output];
+}
+inline Tensor output_of(const Problem& problem, const Arm& arm) {
+  return Run(problem, arm)[StepId::output];
 }
 
 // The largest |a − b| / max(1, |b|); infinite where one is NaN or the shapes differ, 0 where both are the same infinity.

@@ -1,0 +1,274 @@
+// The OpenCL backend: buffers on the device, and one launch of a kernel for each op.
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cmath>
+#include <map>
+
+#include "compute/opencl.hpp"
+#include "compute/opencl_program.hpp"
+
+namespace mha {
+namespace {
+
+constexpr Index plain_rows = 8, tile = 64, tile_side = 16, row_group = 64;  // as in kernels.cl
+
+cl_long4 as_argument(const Shape& shape) {
+  return {{shape.batch, shape.heads, shape.rows, shape.cols}};
+}
+
+std::size_t blocks(Index count, Index size) {
+  return static_cast<std::size_t>((count + size - 1) / size);
+}
+
+// How many work-items in each dimension, and how many of them make a group.
+struct Grid {
+  std::array<std::size_t, 3> items, group;
+};
+
+// T is the type of the device's numbers.
+template <typename T>
+class OpenClBackend : public Backend {
+ public:
+  OpenClBackend(const Plan& plan, const Session& session, Device::Product product)
+      : plan_(plan),
+        session_(session),
+        memory_(static_cast<Index>(device_number<cl_ulong>(session.device, CL_DEVICE_GLOBAL_MEM_SIZE))),
+        buffers_(plan.values.size()) {
+    const bool is_cpu = (device_number<cl_device_type>(session.device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+    const bool wants_tiles = product == Device::Product::by_type ? !is_cpu : product == Device::Product::tiled;
+    tiled_ = session.traits.tiled && wants_tiles;
+    cl_int code = CL_SUCCESS;
+    queue_ = Queue(opencl()->clCreateCommandQueue(session.context.get(), session.device, 0, &code));
+    check_opencl(code, session.name, "be given work");
+  }
+
+  void set(ValueId id, std::shared_ptr<const Tensor> value) override {
+    const std::string task = "take " + plan_.value(id).symbol;
+    cl_mem buffer = allocated(id, task);
+    const Index count = value->size();
+    if constexpr (std::is_same_v<T, double>) {
+      write(buffer, value->data(), count, task);
+    } else {
+      std::vector<T> numbers(static_cast<std::size_t>(count));
+      for (Index i = 0; i < count; ++i) numbers[static_cast<std::size_t>(i)] = narrowed(value->data()[i], id);
+      write(buffer, numbers.data(), count, task);
+    }
+  }
+
+  std::shared_ptr<const Tensor> get(ValueId id) override {
+    assert(buffer_of(id));
+    auto tensor = std::make_shared<Tensor>(shape_of(id));
+    if constexpr (std::is_same_v<T, double>) {
+      read(id, tensor->data(), tensor->size());
+    } else {
+      std::vector<T> numbers(static_cast<std::size_t>(tensor->size()));
+      read(id, numbers.data(), tensor->size());
+      std::copy(numbers.begin(), numbers.end(), tensor->data());
+    }
+    return tensor;
+  }
+
+  // What still computes with it holds on to it.
+  void drop(ValueId id) override {
+    if (!buffer_of(id)) return;
+    used_ -= bytes(shape_of(id));
+    buffer_of(id) = Buffer();
+  }
+
+  void run(const Step& step, const Part& part) override {
+    const Shape& shape = shape_of(step.out);
+    assert(part.rows.count() == shape.rows && part.heads.count() == shape.heads && part.batch.count() == shape.batch);
+    (void)part;
+    task_ = fmt::format("compute {}", name_of(step.id).id);
+    allocated(step.out, task_);
+    switch (step.op) {
+      case Op::product: return product(step);
+      case Op::split: return placed(step, "split");
+      case Op::rotate: return rotate(step);
+      case Op::multiply: return combined("multiply", step.in[0], step.in[1], step.out);
+      case Op::softcap:
+        return on_each("softcap", shape, arg(step.in[0]), arg(step.out), as_argument(shape), shape_arg(step.in[0]),
+                       static_cast<T>(step.cap));
+      case Op::add: return add(step);
+      case Op::softmax: return softmax(step);
+      case Op::merge: return placed(step, "merge");
+      case Op::copy: return placed(step, "copy");
+      case Op::relu:
+      case Op::reshape:
+      case Op::pool: return refuse(step);
+    }
+  }
+
+ private:
+  // These belong to simulated mistakes, which are computed on the CPU.
+  [[noreturn]] void refuse(const Step& step) const {
+    throw Error(fmt::format("{} cannot compute {}: this form of {} is no part of attention; use --device cpu",
+                            session_.name, name_of(step.id).id, info_of(step.op).name),
+                Exit::no_device);
+  }
+
+  const Shape& shape_of(ValueId id) const { return plan_.value(id).shape; }
+  Buffer& buffer_of(ValueId id) { return buffers_[static_cast<std::size_t>(id)]; }
+  cl_mem arg(ValueId id) { return buffer_of(id).get(); }
+  cl_long4 shape_arg(ValueId id) const { return as_argument(shape_of(id)); }
+  static Index bytes(const Shape& shape) { return shape.size() * static_cast<Index>(sizeof(T)); }
+
+  // A finite number never becomes an infinite one unseen.
+  T narrowed(double number, ValueId id) const {
+    const T result = static_cast<T>(number);
+    if (std::isfinite(number) && !std::isfinite(result))
+      throw Error(fmt::format("{} holds {}, which {} cannot hold; compute with --dtype f64", plan_.value(id).symbol, number,
+                              dtype_name(Dtype::f32)));
+    return result;
+  }
+
+  // Some drivers promise more memory than there is and fail much later, so that the sum is held against what there is.
+  Buffer new_buffer(const Shape& shape, const std::string& task) {
+    cl_int code = bytes(shape) > memory_ - used_ ? CL_MEM_OBJECT_ALLOCATION_FAILURE : CL_SUCCESS;
+    check_opencl(code, session_.name, task);
+    Buffer buffer(opencl()->clCreateBuffer(session_.context.get(), CL_MEM_READ_WRITE,
+                                           static_cast<std::size_t>(bytes(shape)), nullptr, &code));
+    check_opencl(code, session_.name, task);
+    return buffer;
+  }
+
+  cl_mem allocated(ValueId id, const std::string& task) {
+    Buffer& buffer = buffer_of(id);
+    if (!buffer) {
+      buffer = new_buffer(shape_of(id), task);
+      used_ += bytes(shape_of(id));
+    }
+    return buffer.get();
+  }
+
+  void write(cl_mem buffer, const T* numbers, Index count, const std::string& task) {
+    check_opencl(opencl()->clEnqueueWriteBuffer(queue_.get(), buffer, CL_TRUE, 0,
+                                                static_cast<std::size_t>(count) * sizeof(T), numbers, 0, nullptr, nullptr),
+                 session_.name, task);
+  }
+
+  // Waits for all that was to be computed before.
+  void read(ValueId id, T* numbers, Index count) {
+    check_opencl(opencl()->clEnqueueReadBuffer(queue_.get(), arg(id), CL_TRUE, 0,
+                                               static_cast<std::size_t>(count) * sizeof(T), numbers, 0, nullptr, nullptr),
+                 session_.name, "give back " + plan_.value(id).symbol);
+  }
+
+  Kernel& kernel(const char* name) {
+    Kernel& kernel = kernels_[name];
+    if (!kernel) {
+      cl_int code = CL_SUCCESS;
+      kernel = Kernel(opencl()->clCreateKernel(session_.program.get(), name, &code));
+      check_opencl(code, session_.name, task_);
+    }
+    return kernel;
+  }
+
+  template <typename... Arguments>
+  void launch(const char* name, const Grid& grid, const Arguments&... arguments) {
+    cl_kernel k = kernel(name).get();
+    cl_uint place = 0;
+    (check_opencl(opencl()->clSetKernelArg(k, place++, sizeof(arguments), &arguments), session_.name, task_), ...);
+    check_opencl(opencl()->clEnqueueNDRangeKernel(queue_.get(), k, 3, nullptr, grid.items.data(), grid.group.data(), 0,
+                                                  nullptr, nullptr),
+                 session_.name, task_);
+  }
+
+  // A work-item for each entry of the result.
+  template <typename... Arguments>
+  void on_each(const char* name, const Shape& shape, const Arguments&... arguments) {
+    const Index group = std::min(row_group, session_.traits.group);
+    launch(name,
+           {{blocks(shape.cols, group) * static_cast<std::size_t>(group), static_cast<std::size_t>(shape.rows),
+             static_cast<std::size_t>(shape.batch * shape.heads)},
+            {static_cast<std::size_t>(group), 1, 1}},
+           arguments...);
+  }
+
+  // One operand's numbers in other places.
+  void placed(const Step& step, const char* name) {
+    if (step.arrangement != Arrangement::side_by_side) refuse(step);
+    on_each(name, shape_of(step.out), arg(step.in[0]), arg(step.out), shape_arg(step.out), shape_arg(step.in[0]));
+  }
+
+  void combined(const char* name, ValueId a, ValueId b, ValueId out) {
+    on_each(name, shape_of(out), arg(a), arg(b), arg(out), shape_arg(out), shape_arg(a), shape_arg(b));
+  }
+
+  void add(const Step& step) {
+    combined("add", step.in[0], step.in[1], step.out);
+    for (std::size_t term = 2; term < step.in.size(); ++term) combined("add", step.out, step.in[term], step.out);
+  }
+
+  void rotate(const Step& step) {
+    const Shape& shape = shape_of(step.out);
+    on_each("rotate_pairs", shape, arg(step.in[0]), arg(step.in[1]), arg(step.in[2]), arg(step.out), as_argument(shape),
+            shape_arg(step.in[0]), shape_arg(step.in[1]), static_cast<cl_int>(step.pairing == Pairing::interleaved));
+  }
+
+  void softmax(const Step& step) {
+    if (!(step.softmax == Softmax{})) refuse(step);
+    const Shape& shape = shape_of(step.out);
+    const auto rows = static_cast<std::size_t>(shape.batch * shape.heads * shape.rows);
+    const auto group = static_cast<std::size_t>(session_.traits.group);
+    launch("softmax", {{rows * group, 1, 1}, {group, 1, 1}}, arg(step.in[0]), arg(step.out), as_argument(shape),
+           shape_arg(step.in[0]));
+  }
+
+  // a·b, and then a bias on each row.
+  void product(const Step& step) {
+    const Shape &a = shape_of(step.in[0]), &b = shape_of(step.in[1]);
+    const cl_long2 a_step = step.first_transposed ? cl_long2{{1, a.cols}} : cl_long2{{a.cols, 1}};
+    const cl_long inner = step.first_transposed ? a.rows : a.cols;
+    if (tiled_) {
+      const cl_long2 b_step = step.transposed ? cl_long2{{1, b.cols}} : cl_long2{{b.cols, 1}};
+      tiled_product(step, arg(step.in[1]), b, a_step, b_step, inner);
+    } else if (step.transposed) {
+      const Shape turned{b.batch, b.heads, b.cols, b.rows};
+      const Buffer scratch = new_buffer(turned, task_);
+      on_each("transpose", turned, arg(step.in[1]), scratch.get(), as_argument(b));
+      plain_product(step, scratch.get(), turned, a_step, inner);
+    } else {
+      plain_product(step, arg(step.in[1]), b, a_step, inner);
+    }
+    for (std::size_t term = 2; term < step.in.size(); ++term) combined("add", step.out, step.in[term], step.out);
+  }
+
+  void plain_product(const Step& step, cl_mem b, const Shape& b_shape, cl_long2 a_step, cl_long inner) {
+    const Shape& shape = shape_of(step.out);
+    const Grid grid{{blocks(shape.rows, plain_rows), blocks(shape.cols, session_.traits.width),
+                     static_cast<std::size_t>(shape.batch * shape.heads)},
+                    {1, 1, 1}};
+    launch("product_plain", grid, arg(step.in[0]), b, arg(step.out), as_argument(shape), shape_arg(step.in[0]),
+           as_argument(b_shape), a_step, cl_long2{{b_shape.cols, 1}}, inner);
+  }
+
+  void tiled_product(const Step& step, cl_mem b, const Shape& b_shape, cl_long2 a_step, cl_long2 b_step, cl_long inner) {
+    const Shape& shape = shape_of(step.out);
+    const Grid grid{{blocks(shape.cols, tile) * tile_side, blocks(shape.rows, tile) * tile_side,
+                     static_cast<std::size_t>(shape.batch * shape.heads)},
+                    {tile_side, tile_side, 1}};
+    launch("product_tiled", grid, arg(step.in[0]), b, arg(step.out), as_argument(shape), shape_arg(step.in[0]),
+           as_argument(b_shape), a_step, b_step, inner);
+  }
+
+  const Plan& plan_;
+  const Session& session_;
+  Index memory_, used_ = 0;  // bytes on the device
+  bool tiled_ = false;
+  std::string task_;  // what is done at the moment, for messages
+  Queue queue_;
+  std::map<std::string_view, Kernel> kernels_;
+  std::vector<Buffer> buffers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_opencl_backend(const Plan& plan, const Device& device, Dtype dtype) {
+  const Session& session = session_on(device, dtype);
+  if (dtype == Dtype::f32) return std::make_unique<OpenClBackend<float>>(plan, session, device.product);
+  return std::make_unique<OpenClBackend<double>>(plan, session, device.product);
+}
+
+}  // namespace mha

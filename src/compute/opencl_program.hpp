@@ -1,0 +1,34 @@
+// The kernels, built for one device and one type of number.
+#pragma once
+
+#include "compute/device.hpp"
+#include "compute/opencl_api.hpp"
+#include "core/trace.hpp"
+
+namespace mha {
+
+// The text of kernels.cl, which travels inside the binary.
+std::string_view opencl_kernels();
+
+// What the kernels are built with, which the host must know as well.
+struct ProgramTraits {
+  Index width = 4;   // numbers in a vector
+  Index group = 64;  // work-items of a softmax
+  bool tiled = false;
+  std::string options;  // as the compiler takes them
+};
+ProgramTraits program_traits(cl_device_id device, Dtype dtype);
+
+// A device made ready: opened, and the kernels built for it, from the cache where that holds them whole, else from source.
+struct Session {
+  cl_device_id device = nullptr;
+  std::string name;  // in messages
+  ProgramTraits traits;
+  Context context;
+  Program program;
+};
+
+// Opened at the first call for this device, dtype and cache folder, and kept until the program ends.
+const Session& session_on(const Device& device, Dtype dtype);
+
+}  // namespace mha
