@@ -111,8 +111,11 @@ class Run {
     refuse_overwriting(paths(), {request_.problem});
     std::deque<OutputFile> files;
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
-    trace_ = run(plan_, {values_to_keep(plan_, request_.page.selection, tells_text(request_)), request_.arithmetic.dtype,
-                         request_.arithmetic.rounding});
+    trace_ = run(plan_, {values_to_keep(plan_, request_.page.selection, tells_text(request_)),
+                         request_.arithmetic.dtype,
+                         request_.arithmetic.rounding,
+                         {},
+                         request_.arithmetic.threads});
     if (!texts_.quiet && !shows_any_step()) tell(world_, std::string(no_such_step.in(request_.page.language)));
     if (!texts_.quiet)
       for (const std::string& warning : warnings(problem_, plan_, request_.page)) tell(world_, warning);

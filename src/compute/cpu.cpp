@@ -19,7 +19,8 @@ namespace {
 template <typename T>
 class CpuBackend : public Backend {
  public:
-  CpuBackend(const Plan& plan, const Schedule& schedule) : plan_(plan), schedule_(schedule), slots_(plan.values.size()) {}
+  CpuBackend(const Plan& plan, const Schedule& schedule)
+      : plan_(plan), schedule_(schedule), slots_(plan.values.size()), blocks_(1, slots_) {}
 
   void set(ValueId id, std::shared_ptr<const Tensor> value) override {
     Slot& slot = slot_of(id);
@@ -46,16 +47,24 @@ class CpuBackend : public Backend {
     }
   }
 
-  void drop(ValueId id) override { slot_of(id) = {}; }
+  void drop(ValueId id) override {
+    slot_of(id) = {};
+    for (std::vector<Slot>& blocks : blocks_) blocks[static_cast<std::size_t>(id)] = {};
+  }
+
+  void prepare(const Step& step, Workers& workers) override {
+    blocks_.resize(static_cast<std::size_t>(workers.count()), std::vector<Slot>(slots_.size()));
+    if (!is_only_blocks(step.out)) allocated(step.out, {});
+  }
 
   void run(const Step& step, const Part& part) override {
     T* result = allocated(step.out, part);
     const Shape& shape = plan_.value(step.out).shape;
-    const bool only_block = schedule_.only_blocks[static_cast<std::size_t>(step.out)];
+    const bool only_block = is_only_blocks(step.out);
     for (Index item = part.batch.first; item < part.batch.last; ++item)
       for (Index head = part.heads.first; head < part.heads.last; ++head) {
         const Index skipped = only_block ? 0 : ((item * shape.heads + head) * shape.rows + part.rows.first) * shape.cols;
-        run_rows(step, {item, head, part.rows.first, part.rows.count()}, result + skipped);
+        run_rows(step, {item, head, part.rows.first, part.rows.count(), part.worker}, result + skipped);
       }
   }
 
@@ -67,6 +76,7 @@ class CpuBackend : public Backend {
   // Rows first … first + count of one matrix of the result.
   struct Block {
     Index item, head, first, count;
+    int worker;
   };
   using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   using View = Eigen::Map<const Matrix>;
@@ -80,15 +90,23 @@ class CpuBackend : public Backend {
     return result;
   }
 
+  bool is_only_blocks(ValueId id) const { return schedule_.only_blocks[static_cast<std::size_t>(id)]; }
   Slot& slot_of(ValueId id) { return slots_[static_cast<std::size_t>(id)]; }
+  Slot& block_of(ValueId id, int worker) { return blocks_[static_cast<std::size_t>(worker)][static_cast<std::size_t>(id)]; }
   const Shape& shape_of(ValueId id) const { return plan_.value(id).shape; }
+
+  // Of the longest block: a worker may meet the last one first.
+  Index rows_of_block(ValueId id) const {
+    const std::size_t group = schedule_.last_use[static_cast<std::size_t>(id)];
+    return std::min(schedule_.groups[group].block_rows, shape_of(id).rows);
+  }
 
   // Where the step writes: the whole value, made at its first part, or one block.
   T* allocated(ValueId id, const Part& part) {
-    Slot& slot = slot_of(id);
+    Slot& slot = is_only_blocks(id) ? block_of(id, part.worker) : slot_of(id);
     if (slot.data == nullptr) {
       Shape shape = shape_of(id);
-      if (schedule_.only_blocks[static_cast<std::size_t>(id)]) shape = {1, 1, part.rows.count(), shape.cols};
+      if (is_only_blocks(id)) shape = {1, 1, rows_of_block(id), shape.cols};
       if constexpr (std::is_same_v<T, double>) {
         auto tensor = std::make_shared<Tensor>(shape);
         slot.data = tensor->data();
@@ -104,8 +122,8 @@ class CpuBackend : public Backend {
 
   // Row `first` of the operand's matrix that serves this item and head of the result.
   const T* rows_of(ValueId id, const Step& step, const Block& block, Index first) {
+    if (is_only_blocks(id)) return block_of(id, block.worker).data;
     const T* data = slot_of(id).data;
-    if (schedule_.only_blocks[static_cast<std::size_t>(id)]) return data;
     const Shape& shape = shape_of(id);
     const Shape& onto = shape_of(step.out);
     const Index item = broadcast(block.item, shape.batch, onto.batch);
@@ -270,7 +288,8 @@ class CpuBackend : public Backend {
 
   const Plan& plan_;
   const Schedule& schedule_;
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_;                // by ValueId
+  std::vector<std::vector<Slot>> blocks_;  // by worker and ValueId: what exists only as blocks
 };
 
 }  // namespace

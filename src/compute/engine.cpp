@@ -3,12 +3,14 @@
 
 #include <algorithm>
 
+#include "compute/cost.hpp"
 #include "core/rounding.hpp"
 
 namespace mha {
 namespace {
 
 constexpr Index block_rows = 64;  // a block of scores with 2048 keys is then 1 MB: it stays in the cache
+constexpr Index rows_of_single_step = 64;
 
 std::size_t at(ValueId id) {
   return static_cast<std::size_t>(id);
@@ -40,20 +42,35 @@ void mark_only_blocks(const Plan& plan, Schedule& schedule) {
     }
 }
 
-// Steps one after the other for one block of rows before the next block, in each matrix.
-void run_by_blocks(const Plan& plan, const Schedule::Group& group, Backend& backend) {
+// Blocks of rows: of one head where steps follow each other, so that all their results stay in the cache; of all heads
+// where one step stands alone, so that a block of its operand serves them all.
+std::vector<Part> parts_of(const Plan& plan, const Schedule::Group& group) {
   const Shape& shape = plan.value(plan.steps[group.first_step].out).shape;
+  const bool head_by_head = group.block_rows > 0;
+  const Index rows = head_by_head ? group.block_rows : rows_of_single_step;
+  const Index heads = head_by_head ? 1 : shape.heads;
+  std::vector<Part> parts;
   for (Index item = 0; item < shape.batch; ++item)
-    for (Index head = 0; head < shape.heads; ++head)
-      for (Index row = 0; row < shape.rows; row += group.block_rows) {
-        const Part part{{item, item + 1}, {head, head + 1}, {row, std::min(row + group.block_rows, shape.rows)}};
-        for (std::size_t i = group.first_step; i < group.last_step; ++i) backend.run(plan.steps[i], part);
-      }
+    for (Index head = 0; head < shape.heads; head += heads)
+      for (Index row = 0; row < shape.rows; row += rows)
+        parts.push_back({{item, item + 1}, {head, head + heads}, {row, std::min(row + rows, shape.rows)}});
+  return parts;
 }
 
-void run_whole(const Plan& plan, const Step& step, Backend& backend) {
-  const Shape& shape = plan.value(step.out).shape;
-  backend.run(step, {{0, shape.batch}, {0, shape.heads}, {0, shape.rows}});
+// All steps of the group for one part before the next part; the parts are shared out among the workers.
+void run_group(const Plan& plan, const Schedule::Group& group, Backend& backend, Workers& workers) {
+  for (std::size_t i = group.first_step; i < group.last_step; ++i) backend.prepare(plan.steps[i], workers);
+  const std::vector<Part> parts = parts_of(plan, group);
+  workers.each(static_cast<Index>(parts.size()), [&](Index piece, int worker) {
+    Part part = parts[static_cast<std::size_t>(piece)];
+    part.worker = worker;
+    for (std::size_t i = group.first_step; i < group.last_step; ++i) backend.run(plan.steps[i], part);
+  });
+}
+
+// A thread takes longer to start than a small problem takes to compute.
+int workers_for(const Plan& plan, const RunOptions& options) {
+  return operations(plan) < operations_worth_threads ? 1 : thread_count(options.threads);
 }
 
 void round_result(ValueId id, int decimals, Backend& backend) {
@@ -102,6 +119,7 @@ Schedule make_schedule(const Plan& plan, const RunOptions& options) {
 
 Trace run(const Plan& plan, const RunOptions& options) {
   const Schedule schedule = make_schedule(plan, options);
+  Workers workers(workers_for(plan, options));
   const std::unique_ptr<Backend> backend = make_cpu_backend(plan, schedule, options.dtype);
   Trace trace;
   trace.dtype = options.dtype;
@@ -112,10 +130,7 @@ Trace run(const Plan& plan, const RunOptions& options) {
 
   for (std::size_t g = 0; g < schedule.groups.size(); ++g) {
     const Schedule::Group& group = schedule.groups[g];
-    if (group.block_rows > 0)
-      run_by_blocks(plan, group, *backend);
-    else
-      run_whole(plan, plan.steps[group.first_step], *backend);
+    run_group(plan, group, *backend, workers);
     if (takes_whole_values(options)) after_step(plan, plan.steps[group.first_step], options, *backend);
     for (std::size_t id = 0; id < plan.values.size(); ++id) {
       if (schedule.last_use[id] != g) continue;

@@ -11,11 +11,14 @@ namespace mha {
 // before the next step reads it.
 using AfterStep = std::function<void(const Step&, Backend&)>;
 
+inline constexpr double operations_worth_threads = 1e7;
+
 struct RunOptions {
   std::vector<bool> keep;  // by ValueId: values that the trace shall hold
   Dtype dtype = Dtype::f64;
   std::optional<int> rounding;  // each step's result is rounded to so many decimals before the next step reads it
   AfterStep after = {};         // sees the result as rounded
+  int threads = 0;              // 0: one for each core; the results never depend on it, and small problems use one
 };
 
 // The values that these steps compute, and with `operands` those that they read as well.
