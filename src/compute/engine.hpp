@@ -27,6 +27,14 @@ std::vector<bool> values_to_keep(const Plan& plan, const Selection& selection, b
 // Which steps are taken together in blocks of rows. The blocks never depend on what is kept, so neither do the results.
 Schedule make_schedule(const Plan& plan, const RunOptions& options);
 
+// How many workers serve the plan: one for a small problem, since a thread takes longer to start than that to compute.
+int workers_for(const Plan& plan, const RunOptions& options);
+
+// All steps of a group for one part before the next part, the parts shared out among the workers. `seconds`, unless null,
+// receives the time of each step, by its place in the plan: steps that are taken together share the time of their group in
+// proportion to what the workers spent on each.
+void run_group(const Plan& plan, const Schedule::Group& group, Backend& backend, Workers& workers, double* seconds);
+
 // All steps of the plan on the CPU.
 Trace run(const Plan& plan, const RunOptions& options);
 
