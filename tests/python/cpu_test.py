@@ -75,11 +75,11 @@ class Disassembly(unittest.TestCase):
     """Every VEX or EVEX instruction begins with a v, and stands in the kernels compiled for a processor that has it."""
 
     @unittest.skipUnless(os.uname().machine == "x86_64" and shutil.which("objdump"), "no objdump for x86-64 here")
+    @unittest.skipIf(b"__asan_init" in MHA.read_bytes(), "the sanitizers' build is never handed to anybody, and is large")
     def test_new_instructions_stand_in_their_own_kernels_only(self):
-        listing = subprocess.Popen(["objdump", "-d", "--no-show-raw-insn", MHA], stdout=subprocess.PIPE, text=True,
-                                   env=environment())
+        listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", MHA], capture_output=True, text=True, check=True)
         function, functions, wide = "", set(), {"v3": 0, "v4": 0}
-        for line in listing.stdout:
+        for line in listing.stdout.splitlines():
             if name := FUNCTION.match(line):
                 function = name[1]
                 functions.add(function)
@@ -93,7 +93,6 @@ class Disassembly(unittest.TestCase):
             home = next((v for v in allowed if f"N3mha2{v}" in function), None)
             self.assertIsNotNone(home, f"{function}: {line.strip()}")
             wide[home] += 1
-        self.assertEqual(listing.wait(), 0)
         self.assertTrue(any("N3mha2v2" in name for name in functions), "no kernels for v2")
         self.assertGreater(wide["v3"], 100)
         self.assertGreater(wide["v4"], 100)
