@@ -24,9 +24,9 @@ Language language_from(const PageOptionTexts& texts, const World& world);
 PageOptions page_from(const PageOptionTexts& texts, const World& world, int decimals = PageOptions{}.precision);
 TextStyle style_from(const PageOptionTexts& texts, const World& world);
 
-// --round, --dtype, --batch, --device.
+// --round, --dtype, --batch, --device, --threads.
 struct ComputationOptionTexts {
-  std::optional<std::string> round, dtype, batch, device;
+  std::optional<std::string> round, dtype, batch, device, threads;
 };
 void declare_computation_options(CLI::App& app, ComputationOptionTexts& texts);
 
@@ -34,7 +34,11 @@ struct Arithmetic {
   Dtype dtype = Dtype::f64;
   std::optional<int> rounding;
   DeviceChoice device;
+  int threads = 0;  // 0: one for each core
 };
+void declare_threads_option(CLI::App& app, std::optional<std::string>& text);
+// From 1 on; 0 where nothing is written.
+int threads_from(const std::optional<std::string>& text);
 Arithmetic arithmetic_from(const ComputationOptionTexts& texts);
 
 // The device that is meant, with the folder where its programs are kept. An Error with Exit::no_device where it is not

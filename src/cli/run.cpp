@@ -129,7 +129,9 @@ class Run {
     std::deque<OutputFile> files;
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
     open_exports(files);
-    trace_ = run(plan_, {kept_values(), request_.arithmetic.dtype, request_.arithmetic.rounding, {}, device});
+    trace_ = run(
+        plan_,
+        {kept_values(), request_.arithmetic.dtype, request_.arithmetic.rounding, {}, device, request_.arithmetic.threads});
     if (!texts_.quiet && !shows_any_step()) tell(world_, std::string(no_such_step.in(request_.page.language)));
     if (!texts_.quiet)
       for (const std::string& warning : warnings(problem_, plan_, request_.page)) tell(world_, warning);

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "compute/workers.hpp"
 #include "core/plan.hpp"
 #include "core/trace.hpp"
 
@@ -15,9 +16,10 @@ struct Range {
   Index count() const { return last - first; }
 };
 
-// The part of a step's result that is to be computed.
+// The part of a step's result that is to be computed, and which of several workers is to do it.
 struct Part {
   Range batch, heads, rows;
+  int worker = 0;
 };
 
 // How a plan is walked: which steps go together block by block, and how long each value lives. Made by the engine.
@@ -26,10 +28,11 @@ struct Schedule {
     std::size_t first_step = 0;
     std::size_t last_step = 0;  // half-open; more than one step: taken through together, a block of rows at a time
     Index block_rows = 0;       // 0: whole values
+    bool undivided = false;     // in one piece: the device shares the work out itself
   };
   std::vector<Group> groups;
   std::vector<bool> kept;             // by ValueId: the trace asks for it
-  std::vector<bool> only_blocks;      // by ValueId: never stands whole, only block after block
+  std::vector<bool> only_blocks;      // by ValueId: never stands whole, only block after block, one for each worker
   std::vector<std::size_t> last_use;  // by ValueId: the last group that reads or makes it
 };
 
@@ -39,6 +42,9 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual void set(ValueId id, std::shared_ptr<const Tensor> value) = 0;
+  // Makes room for the step's result and brings its operands into the order that the kernels like. Called before several
+  // workers run parts of a step at once; who runs a step alone need not call it.
+  virtual void prepare(const Step&, Workers&) {}
   virtual void run(const Step& step, const Part& part) = 0;
   virtual std::shared_ptr<const Tensor> get(ValueId id) = 0;
   // The value is not needed any more.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/cpu_variants.hpp"
 #include "compute/opencl.hpp"
 
 namespace mha::test {
@@ -15,7 +16,8 @@ struct Arm {
   std::string name;
   Device device;
   Dtype dtype;
-  double exactness;  // how far |a − b| / max(1, |b|) may be off on small problems
+  double exactness;          // how far |a − b| / max(1, |b|) may be off on small problems
+  std::string kernels = {};  // of the CPU: empty for what a problem of this size uses
 
   bool is_cpu() const { return device.is_cpu(); }
 };
@@ -48,6 +50,13 @@ inline std::vector<Arm> opencl_arms() {
 
 inline std::vector<Arm> every_backend() {
   std::vector<Arm> arms = {{"cpu f64", {}, Dtype::f64, 1e-12}, {"cpu f32", {}, Dtype::f32, 1e-5}};
+  for (const std::string_view kernels : cpu_variants())
+    for (const Dtype dtype : {Dtype::f64, Dtype::f32})
+      arms.push_back({"cpu " + std::string(kernels) + " " + std::string(dtype_name(dtype)),
+                      {},
+                      dtype,
+                      dtype == Dtype::f64 ? 1e-12 : 1e-5,
+                      std::string(kernels)});
   for (Arm& arm : opencl_arms()) arms.push_back(std::move(arm));
   return arms;
 }

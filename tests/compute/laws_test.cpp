@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "catch.hpp"
+#include "compute/cpu_variants.hpp"
 #include "compute/oracle.hpp"
 #include "compute/random_problem.hpp"
 #include "compute/run_helpers.hpp"

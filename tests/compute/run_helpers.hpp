@@ -15,9 +15,11 @@ struct Run {
   explicit Run(const Problem& problem, Dtype dtype = Dtype::f64, std::optional<int> rounding = {})
       : plan(make_plan(problem)), trace(run(plan, {values_to_keep(plan, Selection{}, true), dtype, rounding})) {}
 
-  Run(const Problem& problem, const Arm& arm)
-      : plan(make_plan(problem)),
-        trace(run(plan, {values_to_keep(plan, Selection{}, true), arm.dtype, {}, {}, arm.device})) {}
+  Run(const Problem& problem, const Arm& arm) : plan(make_plan(problem)) {
+    choose_cpu_variant(arm.kernels);
+    trace = run(plan, {values_to_keep(plan, Selection{}, true), arm.dtype, {}, {}, arm.device});
+    choose_cpu_variant("");
+  }
 
   const Tensor& operator[](StepId step) const { return *trace.value(plan.find(step).value()); }
 
