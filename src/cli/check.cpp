@@ -181,7 +181,7 @@ Action setup_check(CLI::App& app) {
   auto texts = std::make_shared<CheckOptionTexts>();
   declare_options(app, *texts);
   return [texts](World& world) {
-    if (texts->problem.empty() || texts->answers.empty())
+    if (!texts->problem || texts->answers.empty())
       throw Error("name a problem and at least one answer: mha check worked answer.json");
     return Check(*texts, world).run();
   };

@@ -1,5 +1,6 @@
 // Every mistake, simulated in plain loops independent of the plan code and handed in as an answer, is recognised.
 #include "catch.hpp"
+#include "fewer_draws.hpp"
 #include "study/check_helpers.hpp"
 
 namespace mha::test {
@@ -78,7 +79,7 @@ void check_rates(const Rates& rates) {
 
 TEST_CASE("mistakes in 30 problems that separate them", "[check]") {
   Rates rates;
-  for (std::uint32_t seed = 0; seed < 30; ++seed) {
+  for (std::uint32_t seed = 0; seed < draws(30); ++seed) {
     CAPTURE(seed);
     check_problem(study_problem(seed), seed, rates);
   }
@@ -87,7 +88,7 @@ TEST_CASE("mistakes in 30 problems that separate them", "[check]") {
 
 TEST_CASE("mistakes in problems of the worked example's size", "[check]") {
   Rates rates;
-  for (std::uint32_t seed = 0; seed < 15; ++seed) {
+  for (std::uint32_t seed = 0; seed < draws(15); ++seed) {
     CAPTURE(seed);
     check_problem(worked_size_problem(seed), seed, rates);
     check_problem(worked_size_causal_problem(seed), seed, rates);
