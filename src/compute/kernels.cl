@@ -9,7 +9,7 @@
 //
 // Every value is batch × heads × rows × cols, row after row, as in src/core/tensor.hpp. Unless a kernel says otherwise, a
 // work-item makes one entry of the result: dimension 0 is the column j, 1 the row i, 2 the matrix z = item·heads + head.
-// Dimension 0 is rounded up by the host, so that groups have one size: the items behind the last column do nothing.
+// The host rounds dimensions 0 and 1 up, so that groups have one size: the items behind the last column or row do nothing.
 
 // The compiler must not fuse a·b+c as it likes: every device shall give the same number. Where a fused one is wanted it
 // says fma.
@@ -32,16 +32,24 @@ typedef long4 Shape;  // batch, heads, rows, cols
 #endif
 
 // Where the matrix of an operand starts that serves matrix z of the result. Outer axes are broadcast by the rule of
-// src/core/tensor.hpp, ⌊i·small/large⌋: one for all, or grouped-query attention's key/value head.
+// src/core/tensor.hpp, ⌊i·small/large⌋: one for all, or grouped-query attention's key/value head. The first two lines save
+// the divisions, which cost more than all the rest of an entry.
 long matrix_for(long z, Shape onto, Shape from) {
+  if (BATCH(from) == BATCH(onto) && HEADS(from) == HEADS(onto)) return z * ROWS(from) * COLS(from);
+  if (BATCH(from) == 1 && HEADS(from) == 1) return 0;
   const long item = z / HEADS(onto) * BATCH(from) / BATCH(onto);
   const long head = z % HEADS(onto) * HEADS(from) / HEADS(onto);
   return (item * HEADS(from) + head) * ROWS(from) * COLS(from);
 }
 
-// Where the entry of an operand stands that serves entry (z, i, j) of the result: one row or column may serve all.
-long entry_for(long z, long i, long j, Shape onto, Shape from) {
-  return matrix_for(z, onto, from) + (ROWS(from) == 1 ? 0 : i) * COLS(from) + (COLS(from) == 1 ? 0 : j);
+// Where the row of an operand starts that serves row i of the result's matrix z: one row may serve all.
+long row_for(long z, long i, Shape onto, Shape from) {
+  return matrix_for(z, onto, from) + (ROWS(from) == 1 ? 0 : i) * COLS(from);
+}
+
+// The number in a row of an operand that serves column j: one may serve all.
+REAL number_for(long j, global const REAL* row, Shape from) {
+  return COLS(from) == 1 ? row[0] : row[j];
 }
 
 // Where entry (z, i, j) of the result itself stands.
@@ -156,7 +164,7 @@ kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void product_tiled(
 // out = aᵀ in each matrix; `shape` is a's. One row of work-items for each row of out.
 kernel void transpose(global const REAL* a, global REAL* out, Shape shape) {
   const long j = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
-  if (j >= ROWS(shape)) return;
+  if (i >= COLS(shape) || j >= ROWS(shape)) return;
   out[(z * COLS(shape) + i) * ROWS(shape) + j] = a[entry_of(z, j, i, shape)];
 }
 
@@ -165,14 +173,14 @@ kernel void transpose(global const REAL* a, global REAL* out, Shape shape) {
 
 kernel void split(global const REAL* a, global REAL* out, Shape onto, Shape a_shape) {
   const long c = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
-  if (c >= COLS(onto)) return;
   const long item = z / HEADS(onto), head = z % HEADS(onto);
+  if (i >= ROWS(onto) || c >= COLS(onto)) return;
   out[entry_of(z, i, c, onto)] = a[entry_of(item, i, head * COLS(onto) + c, a_shape)];
 }
 
 kernel void merge(global const REAL* a, global REAL* out, Shape onto, Shape a_shape) {
   const long j = get_global_id(0), i = get_global_id(1), item = get_global_id(2);
-  if (j >= COLS(onto)) return;
+  if (i >= ROWS(onto) || j >= COLS(onto)) return;
   const long head = j / COLS(a_shape), c = j % COLS(a_shape);
   out[entry_of(item, i, j, onto)] = a[entry_of(item * HEADS(a_shape) + head, i, c, a_shape)];
 }
@@ -184,8 +192,8 @@ kernel void merge(global const REAL* a, global REAL* out, Shape onto, Shape a_sh
 kernel void rotate_pairs(global const REAL* a, global const REAL* cosines, global const REAL* sines, global REAL* out,
                          Shape onto, Shape a_shape, Shape angles, int interleaved) {
   const long j = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
-  if (j >= COLS(onto)) return;
-  const long pairs = COLS(angles), row = matrix_for(z, onto, a_shape) + i * COLS(onto);
+  const long pairs = COLS(angles), row = row_for(z, i, onto, a_shape), angle_row = row_for(z, i, onto, angles);
+  if (i >= ROWS(onto) || j >= COLS(onto)) return;
   if (j >= 2 * pairs) {
     out[entry_of(z, i, j, onto)] = a[row + j];
     return;
@@ -193,8 +201,7 @@ kernel void rotate_pairs(global const REAL* a, global const REAL* cosines, globa
   const long t = interleaved ? j / 2 : j % pairs;
   const bool is_second = interleaved ? j % 2 == 1 : j >= pairs;
   const REAL x = a[row + (interleaved ? 2 * t : t)], y = a[row + (interleaved ? 2 * t + 1 : t + pairs)];
-  const long angle = entry_for(z, i, t, onto, angles);
-  const REAL c = cosines[angle], s = sines[angle];
+  const REAL c = cosines[angle_row + t], s = sines[angle_row + t];
   out[entry_of(z, i, j, onto)] = is_second ? x * s + y * c : x * c - y * s;
 }
 
@@ -202,28 +209,32 @@ kernel void rotate_pairs(global const REAL* a, global const REAL* cosines, globa
 kernel void multiply(global const REAL* a, global const REAL* b, global REAL* out, Shape onto, Shape a_shape,
                      Shape b_shape) {
   const long j = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
-  if (j >= COLS(onto)) return;
-  out[entry_of(z, i, j, onto)] = a[entry_for(z, i, j, onto, a_shape)] * b[entry_for(z, i, j, onto, b_shape)];
+  const long a_row = row_for(z, i, onto, a_shape), b_row = row_for(z, i, onto, b_shape);
+  if (i >= ROWS(onto) || j >= COLS(onto)) return;
+  out[entry_of(z, i, j, onto)] = a[a_row + j] * number_for(j, b + b_row, b_shape);
 }
 
 // a + b. A sum of more terms is taken by one call for each, with `out` as its own first operand; so is a product's bias.
 kernel void add(global const REAL* a, global const REAL* b, global REAL* out, Shape onto, Shape a_shape, Shape b_shape) {
   const long j = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
-  if (j >= COLS(onto)) return;
-  out[entry_of(z, i, j, onto)] = a[entry_for(z, i, j, onto, a_shape)] + b[entry_for(z, i, j, onto, b_shape)];
+  const long a_row = row_for(z, i, onto, a_shape), b_row = row_for(z, i, onto, b_shape);
+  if (i >= ROWS(onto) || j >= COLS(onto)) return;
+  out[entry_of(z, i, j, onto)] = a[a_row + j] + number_for(j, b + b_row, b_shape);
 }
 
 // cap·tanh(a/cap)
 kernel void softcap(global const REAL* a, global REAL* out, Shape onto, Shape a_shape, REAL cap) {
   const long j = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
-  if (j >= COLS(onto)) return;
-  out[entry_of(z, i, j, onto)] = cap * tanh(a[entry_for(z, i, j, onto, a_shape)] / cap);
+  const long a_row = row_for(z, i, onto, a_shape);
+  if (i >= ROWS(onto) || j >= COLS(onto)) return;
+  out[entry_of(z, i, j, onto)] = cap * tanh(a[a_row + j] / cap);
 }
 
 kernel void copy(global const REAL* a, global REAL* out, Shape onto, Shape a_shape) {
   const long j = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
-  if (j >= COLS(onto)) return;
-  out[entry_of(z, i, j, onto)] = a[entry_for(z, i, j, onto, a_shape)];
+  const long a_row = row_for(z, i, onto, a_shape);
+  if (i >= ROWS(onto) || j >= COLS(onto)) return;
+  out[entry_of(z, i, j, onto)] = a[a_row + j];
 }
 
 // ── softmax ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -240,7 +251,7 @@ kernel void softmax(global const REAL* a, global REAL* out, Shape onto, Shape a_
   local REAL shares[GROUP];
   const int k = get_local_id(0);
   const long row = get_group_id(0), z = row / ROWS(onto), cols = COLS(onto);
-  a += entry_for(z, row % ROWS(onto), 0, onto, a_shape);
+  a += row_for(z, row % ROWS(onto), onto, a_shape);
   out += row * cols;
 
   REAL largest = -INFINITY;

@@ -112,6 +112,8 @@ ProgramTraits program_traits(cl_device_id device, Dtype dtype) {
   traits.width = std::bit_floor(std::clamp<cl_uint>(native, f32 ? 4 : 2, 16));
   traits.group =
       static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(std::clamp<Index>(most_items, 1, softmax_group))));
+  const bool is_cpu = (device_number<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+  traits.block = {traits.group, std::clamp<Index>(most_items / traits.group, 1, is_cpu ? 16 : 4)};
   traits.tiled = most_items >= tiled_group;
   traits.options =
       fmt::format("-cl-std=CL1.2 -D REAL={} -D WIDTH={} -D GROUP={}", f32 ? "float" : "double", traits.width, traits.group);

@@ -14,6 +14,10 @@ std::string_view opencl_kernels();
 struct ProgramTraits {
   Index width = 4;   // numbers in a vector
   Index group = 64;  // work-items of a softmax
+  struct Block {
+    Index cols, rows;
+  };
+  Block block{64, 4};  // work-items that go together where each makes one entry
   bool tiled = false;
   std::string options;  // as the compiler takes them
 };

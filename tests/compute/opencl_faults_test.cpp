@@ -64,6 +64,12 @@ void check_refusal(const Arm& arm, const std::string& words, const std::string& 
   CHECK(said.sentence.find('\n') == std::string::npos);
 }
 
+// Every device without its extensions, cl_khr_fp64 among them.
+decltype(&clGetDeviceInfo) real_info = nullptr;
+cl_int CL_API_CALL info_without_f64(cl_device_id device, cl_device_info what, size_t size, void* value, size_t* needed) {
+  return what == CL_DEVICE_EXTENSIONS ? CL_INVALID_VALUE : real_info(device, what, size, value, needed);
+}
+
 // How often a program was built from source.
 int built_from_source = 0;
 decltype(&clCreateProgramWithSource) real_create = nullptr;
@@ -169,6 +175,18 @@ TEST_CASE("memory, reading back, opening and building can fail as well", "[openc
     check_refusal(arm_in("/nonexistent/2"), "cannot build the kernels; its compiler says", "");
   }
   CHECK(refusal(arm).exit == Exit::fine);
+}
+
+TEST_CASE("a device without float64 says so, and computes in float32", "[opencl]") {
+  if (opencl_arms().empty()) return;
+  real_info = opencl()->clGetDeviceInfo;
+  const Instead without(&OpenCl::clGetDeviceInfo, &info_without_f64);
+  CHECK_FALSE(opencl_devices().front().has_f64);
+  Arm arm = arm_in("/nonexistent/3");
+  REQUIRE(arm.dtype == Dtype::f32);
+  CHECK(refusal(arm).exit == Exit::fine);
+  arm.dtype = Dtype::f64;
+  check_refusal(arm, "has no float64; compute with --dtype f32", "");
 }
 
 TEST_CASE("more than the device's memory is refused before the driver is asked", "[opencl]") {
