@@ -68,6 +68,10 @@ Caption description_of(const ImportedAttention& found) {
       found.family->after_norm ? ": the tokens after the norm in front of it" : "");
   text.zh = fmt::format("{}{}的注意力。X 是注意力模块接收到的输入{}；输出是残差连接和其后归一化之前的结果。",
                         found.family->title, layer.zh, found.family->after_norm ? "，即经过它前面的归一化之后的词元" : "");
+  if (found.place.layer) {
+    text.en += " Layers are counted from 0.";
+    text.zh += " 层号从 0 数起。";
+  }
   if (!found.place.prefix.empty()) {
     text.en += fmt::format(" Its tensors begin with \"{}\".", found.place.prefix);
     text.zh += fmt::format(" 张量名以“{}”开头。", found.place.prefix);
