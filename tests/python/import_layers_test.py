@@ -133,6 +133,20 @@ class Places(Importing):
             self.assertEqual(result.returncode, code, result.stderr)
         self.assertNotIn("--allow-outside", self.imports("--x", "X.npy")[0])
 
+    def test_links_keep_their_names_and_count_as_what_they_lead_to(self):
+        os.mkdir(self.folder / "blobs")
+        os.mkdir(self.folder / "snapshot")
+        self.model(tiny.projections(""), LLAMA, name="blobs/0123")
+        os.symlink("../blobs/0123", self.folder / "snapshot/model.safetensors")
+        os.symlink("../config.json", self.folder / "snapshot/config.json")
+        result = run("import", ".", "--x", "../X.npy", "-o", "problem.json", cwd=self.folder / "snapshot")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("model.safetensors lies outside the folder of problem.json", result.stderr.decode())
+        problem = json.loads((self.folder / "snapshot/problem.json").read_text())
+        self.assertEqual(problem["W_Q"]["file"], "model.safetensors")
+        result = run("run", "problem.json", "--allow-outside", cwd=self.folder / "snapshot")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_what_is_read_is_never_overwritten(self):
         model = self.model(tiny.projections(""), LLAMA)
         os.link(model, self.folder / "other.json")
