@@ -57,7 +57,6 @@ ImportOptions options_from(const ImportTexts& texts) {
 
 ImportedInputs inputs_from(const ImportTexts& texts) {
   ImportedInputs inputs{texts.x, texts.x_kv, {}};
-  if (texts.x_kv && !texts.x) throw Error("--x-kv: the queries need an input as well; name it with --x");
   if (texts.tokens)
     for (const std::string_view token : split_at_commas("--tokens", *texts.tokens)) inputs.tokens.emplace_back(token);
   for (const auto& [option, path] : {std::pair{"--x", &inputs.x}, {"--x-kv", &inputs.x_kv}})
@@ -68,8 +67,8 @@ ImportedInputs inputs_from(const ImportTexts& texts) {
 
 constexpr Text outside = {"{} lies outside the folder of {}, so `mha run` will need --allow-outside",
                           "{} 在 {} 所在文件夹之外，因此 `mha run` 需要 --allow-outside"};
-constexpr Text without_x = {"X is still missing: {} columns; name it here with --x X.npy, or write \"X\" into {}",
-                            "还缺少 X（{} 列）：在这里用 --x X.npy 指定，或把 \"X\" 写入 {}"};
+constexpr Text without_x = {"{} is still missing, with {} columns; name it here with {}, or write \"{}\" into {}",
+                            "还缺少 {}（{} 列）：在这里用 {} 指定，或把 \"{}\" 写入 {}"};
 
 class Import {
  public:
@@ -98,11 +97,16 @@ class Import {
  private:
   void tell_about() {
     tell(world_, account_of(found_).in(language_));
-    if (!inputs_.x) tell(world_, fmt::format(fmt::runtime(without_x.in(language_)), found_.tensors.q.W.in, output_));
+    if (!inputs_.x) tell_missing("X", found_.tensors.q.W, "--x X.npy");
+    if (found_.cross && !inputs_.x_kv) tell_missing("X_kv", found_.tensors.k.W, "--x-kv X_kv.npy");
     for (const std::string& path : files_pointed_to(found_, inputs_)) {
       if (!is_outside(path, output_)) continue;
       return tell(world_, fmt::format(fmt::runtime(outside.in(language_)), path, output_));
     }
+  }
+
+  void tell_missing(std::string_view input, const TensorPlace& weights, std::string_view option) {
+    tell(world_, fmt::format(fmt::runtime(without_x.in(language_)), input, weights.in, option, input, output_));
   }
 
   ImportOptions options_;

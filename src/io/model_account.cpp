@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "io/json_values.hpp"
 #include "io/quote.hpp"
 
 namespace mha {
@@ -17,10 +18,11 @@ Saying layer_of(const ImportedAttention& found) {
 
 Saying heads_of(const HeadCounts& heads) {
   Saying words = {
-      fmt::format("{} heads ({}) of d_k {} ({})", heads.heads, heads.heads_from.en, heads.d_k, heads.d_k_from.en),
+      fmt::format("{} ({}) of d_k {} ({})", counted(heads.heads, "head"), heads.heads_from.en, heads.d_k,
+                  heads.d_k_from.en),
       fmt::format("{} 个头（{}），d_k = {}（{}）", heads.heads, heads.heads_from.zh, heads.d_k, heads.d_k_from.zh)};
   if (heads.kv_heads == heads.heads) return words;
-  words.en += fmt::format(" on {} key/value heads ({})", heads.kv_heads, heads.kv_heads_from.en);
+  words.en += fmt::format(" on {} ({})", counted(heads.kv_heads, "key/value head"), heads.kv_heads_from.en);
   words.zh += fmt::format("，{} 个键/值头（{}）", heads.kv_heads, heads.kv_heads_from.zh);
   return words;
 }
@@ -62,21 +64,22 @@ Caption description_of(const ImportedAttention& found) {
   Caption text;
   text.bilingual = true;
   text.en = fmt::format(
-      "The attention of {}{}{}. X is what the attention module receives{}; the output is before the residual "
+      "The attention of {}{}. X is what the attention module receives{}; the output is before the residual "
       "connection and before any norm behind it.",
-      layer.en, layer.en.empty() ? "" : " of ", found.family->title,
+      layer.en.empty() ? "" : layer.en + ", counted from 0, of ", found.family->title,
       found.family->after_norm ? ": the tokens after the norm in front of it" : "");
   text.zh = fmt::format("{}{}的注意力。X 是注意力模块接收到的输入{}；输出是残差连接和其后归一化之前的结果。",
-                        found.family->title, layer.zh, found.family->after_norm ? "，即经过它前面的归一化之后的词元" : "");
+                        found.family->title, layer.zh.empty() ? "" : fmt::format(" {}（从 0 数起）", layer.zh),
+                        found.family->after_norm ? "，即经过它前面的归一化之后的词元" : "");
   if (!found.place.prefix.empty()) {
     text.en += fmt::format(" Its tensors begin with \"{}\".", found.place.prefix);
-    text.zh += fmt::format(" 张量名以“{}”开头。", found.place.prefix);
+    text.zh += fmt::format("张量名以“{}”开头。", found.place.prefix);
   }
   for (const FoundPart& part : found.ignored) {
     text.en +=
         fmt::format(" Not computed here, though the model has it: {} ({}), so the numbers are not those of the model.",
                     part.name, part.what.en);
-    text.zh += fmt::format(" 模型具有而此处不计算：{}（{}），因此数值与该模型不同。", part.name, part.what.zh);
+    text.zh += fmt::format("模型具有而此处不计算：{}（{}），因此数值与该模型不同。", part.name, part.what.zh);
   }
   return text;
 }

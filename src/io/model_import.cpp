@@ -96,17 +96,12 @@ void check_biases(const AttentionTensors& tensors, const ModelConfig& config) {
                           said->value, said->value ? "there is no" : "there is a", bias));
 }
 
-// Whether the keys come from where the queries come from.
-void check_sources(const ImportedAttention& found) {
-  const TensorPlace &q = found.tensors.q.W, &k = found.tensors.k.W;
-  if (found.cross && (found.rules.causal || found.place.names == Names::gpt2))
+// Keys and values come from an input of their own where the person says so, and where they are of another width.
+bool is_cross(const ImportedAttention& found, bool said) {
+  if (said && (found.rules.causal || found.place.names == Names::gpt2))
     throw Error(fmt::format("--x-kv: this attention of {} is self-attention; its keys come from X, so leave the option out",
                             found.family->title));
-  if (!found.cross && k.in != q.in)
-    throw Error(
-        fmt::format("the keys take {} columns and the queries {}, so they come from different inputs; name that of "
-                    "keys and values with --x-kv",
-                    k.in, q.in));
+  return said || found.tensors.k.W.in != found.tensors.q.W.in;
 }
 
 ImportedAttention import_from(ModelFiles& model, const ModelConfig& config, const ImportOptions& options) {
@@ -126,8 +121,7 @@ ImportedAttention import_from(ModelFiles& model, const ModelConfig& config, cons
         std::any_of(found.ignored.begin(), found.ignored.end(), [&](const FoundPart& p) { return p.name == part.name; });
     if (!seen) found.ignored.push_back(part);
   }
-  found.cross = options.cross;
-  check_sources(found);
+  found.cross = is_cross(found, options.cross);
   found.files = model.files();
   if (config.given()) found.files.push_back(config.path());
   return found;

@@ -195,6 +195,11 @@ bool is_outside(const std::string& file, const std::string& problem) {
 
 void check_inputs(const ImportedAttention& found, const ImportedInputs& inputs) {
   const AttentionTensors& tensors = found.tensors;
+  if (found.cross && inputs.x && !inputs.x_kv)
+    throw Error(
+        fmt::format("the keys take {} and the queries {}, so they come from different inputs; name that of keys and "
+                    "values with --x-kv",
+                    counted(tensors.k.W.in, "column"), tensors.q.W.in));
   if (inputs.x) {
     const Index rows = check_input("--x", *inputs.x, tensors.q.W);
     const auto labels = static_cast<Index>(inputs.tokens.size());

@@ -20,8 +20,8 @@ struct ImportedInputs {
 // name is no UTF-8, which JSON could not hold.
 void write_imported(Sink& sink, const ImportedAttention& found, const ImportedInputs& inputs, const std::string& problem);
 
-// Error where the width of an input is not that of the weights, or the labels are not as many as its rows. Only headers are
-// read.
+// Error where an input is missing beside another, its width is not that of the weights, or the labels are not as many as
+// its rows. Only headers are read.
 void check_inputs(const ImportedAttention& found, const ImportedInputs& inputs);
 
 // A file as the problem names it: relative to the problem's folder, links in its name kept.
