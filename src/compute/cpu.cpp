@@ -59,6 +59,8 @@ class CpuBackend : public Backend {
       for (Index head = part.heads.first; head < part.heads.last; ++head) {
         const Index skipped = only_block ? 0 : ((item * shape.heads + head) * shape.rows + part.rows.first) * shape.cols;
         run_rows(step, {item, head, part.rows.first, part.rows.count()}, result + skipped);
+        if (only_block && schedule_.is_taken(step.out))
+          schedule_.taker->take_rows(step.out, item, head, part.rows.first, part.rows.count(), result);
       }
   }
 

@@ -72,6 +72,14 @@ void after_step(const Plan& plan, const Step& step, const RunOptions& options, B
   if (options.after) options.after(step, backend);
 }
 
+void hand_over(ValueId id, Backend& backend, RowTaker& taker) {
+  const std::shared_ptr<const Tensor> value = backend.get(id);
+  const Shape& shape = value->shape();
+  for (Index item = 0; item < shape.batch; ++item)
+    for (Index head = 0; head < shape.heads; ++head)
+      taker.take_rows(id, item, head, 0, shape.rows, value->matrix(item, head));
+}
+
 }  // namespace
 
 std::vector<bool> values_to_keep(const Plan& plan, const Selection& selection, bool operands) {
@@ -89,6 +97,8 @@ Schedule make_schedule(const Plan& plan, const RunOptions& options) {
   Schedule schedule;
   schedule.groups = make_groups(plan, !takes_whole_values(options));
   schedule.kept = options.keep;
+  schedule.taken = options.take;
+  schedule.taker = options.taker;
   schedule.only_blocks.resize(plan.values.size(), false);
   schedule.last_use.resize(plan.values.size(), 0);
   for (std::size_t g = 0; g < schedule.groups.size(); ++g)
@@ -119,6 +129,8 @@ Trace run(const Plan& plan, const RunOptions& options) {
     if (takes_whole_values(options)) after_step(plan, plan.steps[group.first_step], options, *backend);
     for (std::size_t id = 0; id < plan.values.size(); ++id) {
       if (schedule.last_use[id] != g) continue;
+      if (schedule.is_taken(static_cast<ValueId>(id)) && !schedule.only_blocks[id])
+        hand_over(static_cast<ValueId>(id), *backend, *schedule.taker);
       if (schedule.kept[id]) trace.values[id] = backend->get(static_cast<ValueId>(id));
       backend->drop(static_cast<ValueId>(id));
     }

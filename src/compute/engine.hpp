@@ -16,6 +16,8 @@ struct RunOptions {
   Dtype dtype = Dtype::f64;
   std::optional<int> rounding;  // each step's result is rounded to so many decimals before the next step reads it
   AfterStep after = {};         // sees the result as rounded
+  std::vector<bool> take = {};  // by ValueId: computed values whose rows go to `taker`, kept or not
+  RowTaker* taker = nullptr;
 };
 
 // The values that these steps compute, and with `operands` those that they read as well.
