@@ -42,8 +42,9 @@ class Backend {
   virtual ~Backend() = default;
   virtual void set(ValueId id, std::shared_ptr<const Tensor> value) = 0;
   // Makes room for the step's result and brings its operands into the order that the kernels like. Called before several
-  // workers run parts of a step at once; who runs a step alone need not call it.
-  virtual void prepare(const Step&, Workers&) {}
+  // workers run parts of a step at once; who runs a step alone need not call it. False: the result is there already, as a
+  // view into other values, so nothing is left to run.
+  virtual bool prepare(const Step&, Workers&) { return true; }
   virtual void run(const Step& step, const Part& part) = 0;
   virtual std::shared_ptr<const Tensor> get(ValueId id) = 0;
   // The value is not needed any more.

@@ -93,7 +93,8 @@ void share_out(double whole, const std::vector<std::vector<double>>& by_worker, 
   for (const std::vector<double>& worker : by_worker)
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += worker[i];
   const double all = std::accumulate(sums.begin(), sums.end(), 0.0);
-  for (std::size_t i = 0; i < sums.size(); ++i) seconds[i] = all > 0 ? whole * sums[i] / all : 0;
+  const double equal = 1 / static_cast<double>(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) seconds[i] = whole * (all > 0 ? sums[i] / all : equal);
 }
 
 }  // namespace
@@ -105,9 +106,11 @@ int workers_for(const Plan& plan, const RunOptions& options) {
 void run_group(const Plan& plan, const Schedule::Group& group, Backend& backend, Workers& workers, double* seconds) {
   const Clock::time_point start = Clock::now();
   const std::size_t steps = group.last_step - group.first_step;
-  for (std::size_t i = 0; i < steps; ++i) backend.prepare(plan.steps[group.first_step + i], workers);
   std::vector<std::vector<double>> times(static_cast<std::size_t>(workers.count()), std::vector<double>(steps));
-  const std::vector<Part> parts = parts_of(plan, group);
+  bool left_to_run = false;
+  for (std::size_t i = 0; i < steps; ++i)
+    if (backend.prepare(plan.steps[group.first_step + i], workers)) left_to_run = true;
+  const std::vector<Part> parts = left_to_run ? parts_of(plan, group) : std::vector<Part>{};
   workers.each(static_cast<Index>(parts.size()), [&](Index piece, int worker) {
     Part part = parts[static_cast<std::size_t>(piece)];
     part.worker = worker;
