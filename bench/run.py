@@ -141,11 +141,11 @@ def table(rows, build):
     return "\n".join(lines) + "\n"
 
 
-def write(text, file):
-    before, begin, rest = file.read_text(encoding="utf-8").partition(MARKERS[0])
-    _, end, after = rest.partition(MARKERS[1])
+def write(text, file, markers=MARKERS):
+    before, begin, rest = file.read_text(encoding="utf-8").partition(markers[0])
+    _, end, after = rest.partition(markers[1])
     if not end:
-        sys.exit(f"run.py: {file} has no two lines {MARKERS[0].strip()} and {MARKERS[1]}")
+        sys.exit(f"{file} has no two lines {markers[0].strip()} and {markers[1]}")
     file.write_text(before + begin + text + end + after, encoding="utf-8")
 
 

@@ -10,11 +10,8 @@ FetchContent_Declare(CLI11
 FetchContent_Declare(nlohmann_json
   GIT_REPOSITORY https://github.com/nlohmann/json.git GIT_TAG v3.11.2
   FIND_PACKAGE_ARGS)
-FetchContent_Declare(Eigen3
-  GIT_REPOSITORY https://gitlab.com/libeigen/eigen.git GIT_TAG 3.4.0
-  FIND_PACKAGE_ARGS)
 set(BUILD_TESTING OFF)  # theirs, not ours
-FetchContent_MakeAvailable(fmt CLI11 nlohmann_json Eigen3)
+FetchContent_MakeAvailable(fmt CLI11 nlohmann_json)
 
 # Debian's libutf8proc-dev has no CMake package.
 find_path(UTF8PROC_INCLUDE utf8proc.h)

@@ -1,7 +1,7 @@
 # Shared by scripts/demo and scripts/test: installs what is missing, and keeps quiet about what works.
 # shellcheck shell=bash disable=SC2034
 
-build_packages=(g++ cmake make libcli11-dev libfmt-dev nlohmann-json3-dev libeigen3-dev libutf8proc-dev libzip-dev)
+build_packages=(g++ cmake make libcli11-dev libfmt-dev nlohmann-json3-dev libutf8proc-dev libzip-dev)
 test_packages=(catch2 python3 python3-numpy python3-jsonschema)
 check_packages=(clang libclang-rt-dev clang-format clang-tidy shellcheck)
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "cli/commands.hpp"
+#include "compute/cpu_variants.hpp"
 #include "core/suggest.hpp"
 
 namespace mha {
@@ -83,6 +84,7 @@ Exit dispatch(const std::vector<std::string>& arguments, World& world) {
     world.out.write("mha " MHA_VERSION "\n");
     return Exit::fine;
   }
+  choose_cpu_variant(world.environment("MHA_CPU"));
   return run_command(arguments, world);
 }
 

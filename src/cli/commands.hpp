@@ -22,6 +22,7 @@ Action setup_run(CLI::App& app);
 Action setup_explain(CLI::App& app);
 Action setup_examples(CLI::App& app);
 Action setup_schema(CLI::App& app);
+Action setup_bench(CLI::App& app);
 Action setup_check(CLI::App& app);
 Action setup_compare(CLI::App& app);
 Action setup_mistakes(CLI::App& app);
@@ -41,6 +42,7 @@ inline constexpr std::array commands = {
     Command{"exercise", "a new problem to work out by hand, with worksheet, key and typical mistakes", setup_exercise},
     Command{"mistakes", "what people get wrong, and which of it a problem can show", setup_mistakes},
     Command{"examples", "list the built-in problems, or print one as JSON to start your own", setup_examples},
+    Command{"bench", "time each step of a problem, beside what this machine can do", setup_bench},
     Command{"schema", "print the JSON Schema of problem or trace files", setup_schema},
 };
 

@@ -76,7 +76,8 @@ Trace trace_of(const Plan& plan, const std::vector<ExplainedRange>& ranges, cons
     const std::vector<bool> behind = values_behind(plan, explained.range.step, request.depth);
     for (std::size_t id = 0; id < keep.size(); ++id) keep[id] = keep[id] || behind[id];
   }
-  return run(plan, {std::move(keep), request.arithmetic.dtype, request.arithmetic.rounding});
+  return run(plan,
+             {std::move(keep), request.arithmetic.dtype, request.arithmetic.rounding, {}, request.arithmetic.threads});
 }
 
 void write_json(const Scene& scene, const std::vector<ExplainedRange>& ranges, Sink& sink) {

@@ -46,16 +46,26 @@ TextStyle style_from(const PageOptionTexts& texts, const World& world) {
   return style;
 }
 
+void declare_threads_option(CLI::App& app, std::optional<std::string>& text) {
+  declare_option(app, "--threads", text, "N", "threads (one for each core); the results are the same for every number");
+}
+
+int threads_from(const std::optional<std::string>& text) {
+  return text ? parse_number("--threads", *text, 1, 1024) : 0;
+}
+
 void declare_computation_options(CLI::App& app, ComputationOptionTexts& texts) {
   declare_option(app, "--round", texts.round, "N", "round each step's result to N decimals before the next step uses it");
   declare_option(app, "--dtype", texts.dtype, "f64|f32", "arithmetic (f64)");
   declare_option(app, "--batch", texts.batch, "N", "only this item of the batch");
+  declare_threads_option(app, texts.threads);
 }
 
 Arithmetic arithmetic_from(const ComputationOptionTexts& texts) {
   Arithmetic result;
   if (texts.round) result.rounding = parse_number("--round", *texts.round, 0, 12);
   if (texts.dtype) result.dtype = parse_choice("--dtype", *texts.dtype, {"f64", "f32"}) == 1 ? Dtype::f32 : Dtype::f64;
+  result.threads = threads_from(texts.threads);
   return result;
 }
 

@@ -26,16 +26,20 @@ Language language_from(const PageOptionTexts& texts, const World& world);
 PageOptions page_from(const PageOptionTexts& texts, const World& world, int decimals = PageOptions{}.precision);
 TextStyle style_from(const PageOptionTexts& texts, const World& world);
 
-// --round, --dtype, --batch.
+// --round, --dtype, --batch, --threads.
 struct ComputationOptionTexts {
-  std::optional<std::string> round, dtype, batch;
+  std::optional<std::string> round, dtype, batch, threads;
 };
 void declare_computation_options(CLI::App& app, ComputationOptionTexts& texts);
 
 struct Arithmetic {
   Dtype dtype = Dtype::f64;
   std::optional<int> rounding;
+  int threads = 0;  // 0: one for each core
 };
+void declare_threads_option(CLI::App& app, std::optional<std::string>& text);
+// From 1 on; 0 where nothing is written.
+int threads_from(const std::optional<std::string>& text);
 Arithmetic arithmetic_from(const ComputationOptionTexts& texts);
 
 // Cuts the problem to one item where --batch names one, and remembers which for the page.

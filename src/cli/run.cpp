@@ -164,6 +164,7 @@ class Run {
   RunOptions options() {
     RunOptions options{values_to_keep(plan_, request_.page.selection, tells_text(request_)), request_.arithmetic.dtype,
                        request_.arithmetic.rounding};
+    options.threads = request_.arithmetic.threads;
     if (!streams()) return options;
     options.take = options.keep;
     for (std::size_t id = 0; id < plan_.values.size(); ++id)

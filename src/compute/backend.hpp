@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "compute/workers.hpp"
 #include "core/plan.hpp"
 #include "core/row_taker.hpp"
 #include "core/trace.hpp"
@@ -16,9 +17,10 @@ struct Range {
   Index count() const { return last - first; }
 };
 
-// The part of a step's result that is to be computed.
+// The part of a step's result that is to be computed, and which of several workers is to do it.
 struct Part {
   Range batch, heads, rows;
+  int worker = 0;
 };
 
 // How a plan is walked: which steps go together block by block, and how long each value lives. Made by the engine.
@@ -30,7 +32,7 @@ struct Schedule {
   };
   std::vector<Group> groups;
   std::vector<bool> kept;             // by ValueId: the trace asks for it
-  std::vector<bool> only_blocks;      // by ValueId: never stands whole, only block after block
+  std::vector<bool> only_blocks;      // by ValueId: never stands whole, only block after block, one for each worker
   std::vector<std::size_t> last_use;  // by ValueId: the last group that reads or makes it
   std::vector<bool> taken;            // by ValueId: its rows go to the taker; empty: none do
   RowTaker* taker = nullptr;
@@ -44,6 +46,10 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual void set(ValueId id, std::shared_ptr<const Tensor> value) = 0;
+  // Makes room for the step's result and brings its operands into the order that the kernels like. Called before several
+  // workers run parts of a step at once; who runs a step alone need not call it. False: the result is there already, as a
+  // view into other values, so nothing is left to run.
+  virtual bool prepare(const Step&, Workers&) { return true; }
   // A taken value that exists only as blocks is handed to the taker here, block by block; whole ones by the engine.
   virtual void run(const Step& step, const Part& part) = 0;
   virtual std::shared_ptr<const Tensor> get(ValueId id) = 0;

@@ -1,16 +1,13 @@
-// The CPU backend: products by Eigen, every other step the plain loop of its formula.
-#include <fmt/format.h>
-
-#include <Eigen/Core>
+// The CPU backend: every op the plain loop of its formula, and a faster kernel for those that take the time of large
+// problems.
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <functional>
-#include <type_traits>
-#include <vector>
 
-#include "compute/backend.hpp"
 #include "compute/cpu_softmax.hpp"
-#include "core/error.hpp"
+#include "compute/cpu_values.hpp"
+#include "compute/cpu_variants.hpp"
 
 namespace mha {
 namespace {
@@ -19,106 +16,99 @@ namespace {
 template <typename T>
 class CpuBackend : public Backend {
  public:
-  CpuBackend(const Plan& plan, const Schedule& schedule) : plan_(plan), schedule_(schedule), slots_(plan.values.size()) {}
+  CpuBackend(const Plan& plan, const Schedule& schedule, const Kernels<T>* kernels)
+      : plan_(plan), kernels_(kernels), values_(plan, schedule), packed_(plan.values.size()) {}
 
   void set(ValueId id, std::shared_ptr<const Tensor> value) override {
-    Slot& slot = slot_of(id);
-    if constexpr (std::is_same_v<T, double>) {
-      slot.data = value->data();
-      slot.owner = std::move(value);
-    } else {
-      auto numbers = std::make_shared<std::vector<T>>(static_cast<std::size_t>(value->size()));
-      if (value->stored())
-        value->stored()->read_rows(0, value->size() / value->shape().cols, numbers->data());
-      else
-        for (Index i = 0; i < value->size(); ++i) (*numbers)[static_cast<std::size_t>(i)] = narrowed(value->data()[i], id);
-      slot.data = numbers->data();
-      slot.owner = std::move(numbers);
-    }
+    forget_packed(id);
+    values_.set(id, std::move(value));
   }
 
-  std::shared_ptr<const Tensor> get(ValueId id) override {
-    const Slot& slot = slot_of(id);
-    assert(slot.data != nullptr && !schedule_.only_blocks[static_cast<std::size_t>(id)]);
-    if constexpr (std::is_same_v<T, double>) {
-      return std::static_pointer_cast<const Tensor>(slot.owner);
-    } else {
-      auto tensor = std::make_shared<Tensor>(plan_.value(id).shape);
-      std::copy_n(slot.data, tensor->size(), tensor->data());
-      return tensor;
-    }
+  std::shared_ptr<const Tensor> get(ValueId id) override { return values_.get(id); }
+
+  void drop(ValueId id) override {
+    forget_packed(id);
+    values_.drop(id);
   }
 
-  void drop(ValueId id) override { slot_of(id) = {}; }
+  bool prepare(const Step& step, Workers& workers) override {
+    values_.expect_workers(workers.count());
+    if (values_.is_view(step)) {
+      values_.place_view(step);
+      return false;
+    }
+    if (!values_.is_only_blocks(step.out)) values_.make_room(step.out);
+    if (step.op == Op::merge) return !values_.is_in_place(step);
+    if (packs(step) && !(packed_of(step).ready && plan_.value(step.in[1]).constant)) {
+      pack(step, workers);
+      packed_of(step).ready = true;
+    }
+    return true;
+  }
 
   void run(const Step& step, const Part& part) override {
-    T* result = allocated(step.out, part);
-    const Shape& shape = plan_.value(step.out).shape;
-    const bool only_block = schedule_.only_blocks[static_cast<std::size_t>(step.out)];
+    if (values_.is_view(step)) return values_.place_view(step);
+    if (packs(step) && !packed_of(step).ready) {
+      Workers alone(1);
+      pack(step, alone);
+    }
     for (Index item = part.batch.first; item < part.batch.last; ++item)
       for (Index head = part.heads.first; head < part.heads.last; ++head) {
-        const Index skipped = only_block ? 0 : ((item * shape.heads + head) * shape.rows + part.rows.first) * shape.cols;
-        run_rows(step, {item, head, part.rows.first, part.rows.count()}, result + skipped);
-        if (only_block && schedule_.is_taken(step.out))
-          schedule_.taker->take_rows(step.out, item, head, part.rows.first, part.rows.count(), result);
+        run_rows(step, {item, head, part.rows.first, part.rows.count(), part.worker});
+        if (values_.is_only_blocks(step.out)) values_.hand_over(step.out, item, head, part);
       }
   }
 
  private:
-  struct Slot {
-    std::shared_ptr<const void> owner;
-    const T* data = nullptr;
-  };
   // Rows first … first + count of one matrix of the result.
   struct Block {
     Index item, head, first, count;
+    int worker;
   };
-  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  using View = Eigen::Map<const Matrix>;
+  // The second operand of a product in the order of the kernels, one matrix behind the other.
+  struct Packed {
+    std::shared_ptr<T> numbers;
+    Index matrix = 0;    // numbers of one
+    bool ready = false;  // prepared, so that run() need not
+  };
 
-  // A finite number never becomes an infinite one unseen.
-  T narrowed(double number, ValueId id) const {
-    const T result = static_cast<T>(number);
-    if (std::isfinite(number) && !std::isfinite(result))
-      throw Error(fmt::format("{} holds {}, which {} cannot hold; compute with --dtype f64", plan_.value(id).symbol, number,
-                              dtype_name(Dtype::f32)));
-    return result;
-  }
-
-  Slot& slot_of(ValueId id) { return slots_[static_cast<std::size_t>(id)]; }
   const Shape& shape_of(ValueId id) const { return plan_.value(id).shape; }
+  Packed& packed_of(const Step& step) { return packed_[static_cast<std::size_t>(step.out)]; }
 
-  // Where the step writes: the whole value, made at its first part, or one block.
-  T* allocated(ValueId id, const Part& part) {
-    Slot& slot = slot_of(id);
-    if (slot.data == nullptr) {
-      Shape shape = shape_of(id);
-      if (schedule_.only_blocks[static_cast<std::size_t>(id)]) shape = {1, 1, part.rows.count(), shape.cols};
-      if constexpr (std::is_same_v<T, double>) {
-        auto tensor = std::make_shared<Tensor>(shape);
-        slot.data = tensor->data();
-        slot.owner = std::move(tensor);
-      } else {
-        auto numbers = std::make_shared<std::vector<T>>(static_cast<std::size_t>(shape.size()));
-        slot.data = numbers->data();
-        slot.owner = std::move(numbers);
-      }
-    }
-    return const_cast<T*>(slot.data);  // made just above or at an earlier part, so not one of set()'s
+  void forget_packed(ValueId id) {
+    for (const Step& step : plan_.steps)
+      if (step.op == Op::product && step.in[1] == id) packed_of(step) = {};
   }
 
-  // Row `first` of the operand's matrix that serves this item and head of the result.
-  const T* rows_of(ValueId id, const Step& step, const Block& block, Index first) {
-    const T* data = slot_of(id).data;
-    if (schedule_.only_blocks[static_cast<std::size_t>(id)]) return data;
-    const Shape& shape = shape_of(id);
-    const Shape& onto = shape_of(step.out);
-    const Index item = broadcast(block.item, shape.batch, onto.batch);
-    const Index head = broadcast(block.head, shape.heads, onto.heads);
-    return data + ((item * shape.heads + head) * shape.rows + (shape.rows == 1 ? 0 : first)) * shape.cols;
+  bool packs(const Step& step) const { return kernels_ != nullptr && step.op == Op::product && !step.first_transposed; }
+
+  void pack(const Step& step, Workers& workers) {
+    const Shape& b = shape_of(step.in[1]);
+    const Index inner = step.transposed ? b.cols : b.rows, cols = step.transposed ? b.rows : b.cols;
+    Packed& packed = packed_of(step);
+    packed.matrix = kernels_->packed_size(inner, cols);
+    if (!packed.numbers) packed.numbers = make_buffer<T>(b.batch * b.heads * packed.matrix);
+    const Index pieces = (cols + packed_together - 1) / packed_together;
+    workers.each(b.batch * b.heads * pieces, [&](Index piece, int) {
+      const Index matrix = piece / pieces, first = piece % pieces * packed_together;
+      const Rows<const T> rows = values_.rows(step.in[1], matrix / b.heads, matrix % b.heads, 0, 0);
+      kernels_->pack({rows.data, rows.stride, step.transposed, inner, cols, first, std::min(first + packed_together, cols),
+                      packed.numbers.get() + matrix * packed.matrix});
+    });
   }
 
-  void run_rows(const Step& step, const Block& block, T* out) {
+  // Row `first` and the following of the operand's matrix that serves this item and head of the result.
+  Rows<const T> operand(std::size_t place, const Step& step, const Block& block, Index first) const {
+    const Shape &shape = shape_of(step.in[place]), &onto = shape_of(step.out);
+    return values_.rows(step.in[place], broadcast(block.item, shape.batch, onto.batch),
+                        broadcast(block.head, shape.heads, onto.heads), first, block.worker);
+  }
+  Rows<const T> operand(std::size_t place, const Step& step, const Block& block) const {
+    return operand(place, step, block, block.first);
+  }
+
+  void run_rows(const Step& step, const Block& block) {
+    const Rows<T> out = values_.rows_to_write(step.out, block.item, block.head, block.first, block.worker);
     switch (step.op) {
       case Op::product: return product(step, block, out);
       case Op::split: return split(step, block, out);
@@ -135,154 +125,199 @@ class CpuBackend : public Backend {
     }
   }
 
-  // out[i, j] becomes combine(out[i, j], b[i, j]), with one row or column of b serving all.
+  // out[i, j] becomes combine(a[i, j], b[i, j]), with one row or column of b serving all.
   template <typename Combine>
-  void with_operand(ValueId id, const Step& step, const Block& block, T* out, Combine combine) {
-    const Shape& shape = shape_of(id);
-    const Index cols = shape_of(step.out).cols;
-    const Index row_stride = shape.rows == 1 ? 0 : shape.cols, col_stride = shape.cols == 1 ? 0 : 1;
-    const T* b = rows_of(id, step, block, block.first);
+  void combine_rows(Rows<const T> a, std::size_t place, const Step& step, const Block& block, Rows<T> out,
+                    Combine combine) {
+    const Index cols = shape_of(step.out).cols, col_stride = shape_of(step.in[place]).cols == 1 ? 0 : 1;
+    const Rows<const T> b = operand(place, step, block);
     for (Index i = 0; i < block.count; ++i)
-      for (Index j = 0; j < cols; ++j) out[i * cols + j] = combine(out[i * cols + j], b[i * row_stride + j * col_stride]);
+      for (Index j = 0; j < cols; ++j) out[i][j] = combine(a[i][j], b[i][j * col_stride]);
   }
 
+  static Rows<const T> read(Rows<T> rows) { return {rows.data, rows.stride}; }
+
   // rows×k · k×cols → rows×cols; either operand may be stored transposed. Then a bias on each row.
-  void product(const Step& step, const Block& block, T* out) {
-    const Shape &left = shape_of(step.in[0]), &right = shape_of(step.in[1]);
-    const View b(rows_of(step.in[1], step, block, 0), right.rows, right.cols);
-    Eigen::Map<Matrix> result(out, block.count, shape_of(step.out).cols);
-    if (step.first_transposed) {
-      const View a(rows_of(step.in[0], step, block, 0), left.rows, left.cols);
-      result.noalias() = a.middleCols(block.first, block.count).transpose() * b;
-    } else {
-      const View a(rows_of(step.in[0], step, block, block.first), block.count, left.cols);
-      if (step.transposed)
-        result.noalias() = a * b.transpose();
-      else
-        result.noalias() = a * b;
+  void product(const Step& step, const Block& block, Rows<T> out) {
+    if (packs(step)) return packed_product(step, block, out);
+    const Shape& left = shape_of(step.in[0]);
+    const Index cols = shape_of(step.out).cols, inner = step.first_transposed ? left.rows : left.cols;
+    const Rows<const T> a = operand(0, step, block, step.first_transposed ? 0 : block.first),
+                        b = operand(1, step, block, 0);
+    for (Index i = 0; i < block.count; ++i) {
+      std::fill_n(out[i], cols, T(0));
+      for (Index k = 0; k < inner; ++k) {
+        const T factor = step.first_transposed ? a[k][block.first + i] : a[i][k];
+        for (Index j = 0; j < cols; ++j) out[i][j] += factor * (step.transposed ? b[j][k] : b[k][j]);
+      }
     }
-    for (std::size_t term = 2; term < step.in.size(); ++term) with_operand(step.in[term], step, block, out, std::plus<T>());
+    for (std::size_t term = 2; term < step.in.size(); ++term)
+      combine_rows(read(out), term, step, block, out, std::plus<T>());
+  }
+
+  void packed_product(const Step& step, const Block& block, Rows<T> out) {
+    const Shape &right = shape_of(step.in[1]), &result = shape_of(step.out);
+    const Index item = broadcast(block.item, right.batch, result.batch),
+                head = broadcast(block.head, right.heads, result.heads);
+    const Rows<const T> a = operand(0, step, block);
+    const Packed& packed = packed_of(step);
+    const T* bias = nullptr;
+    std::size_t term = 2;
+    if (step.in.size() > 2 && shape_of(step.in[2]).rows == 1 && shape_of(step.in[2]).cols == result.cols)
+      bias = operand(term++, step, block)[0];
+    kernels_->product({a.data, a.stride, packed.numbers.get() + (item * right.heads + head) * packed.matrix, out.data,
+                       out.stride, block.count, shape_of(step.in[0]).cols, result.cols, bias});
+    for (; term < step.in.size(); ++term) combine_rows(read(out), term, step, block, out, std::plus<T>());
   }
 
   // n×(h·d) → this head's n×d.
-  void split(const Step& step, const Block& block, T* out) {
-    const Shape &from = shape_of(step.in[0]), &to = shape_of(step.out);
-    const T* a = slot_of(step.in[0]).data + (block.item * from.rows + block.first) * from.cols;
+  void split(const Step& step, const Block& block, Rows<T> out) {
+    const Shape& to = shape_of(step.out);
+    const Rows<const T> a = values_.rows(step.in[0], block.item, 0, block.first, block.worker);
     for (Index c = 0; c < to.cols; ++c) {
       const Index column = column_of(step.arrangement, block.head, to.heads, c, to.cols);
-      for (Index i = 0; i < block.count; ++i) out[i * to.cols + c] = a[i * from.cols + column];
+      for (Index i = 0; i < block.count; ++i) out[i][c] = a[i][column];
     }
   }
 
   // (a, b) → (a·cos − b·sin, a·sin + b·cos) for each pair of columns; the columns behind the last pair stay.
-  void rotate(const Step& step, const Block& block, T* out) {
-    const Index d = shape_of(step.out).cols, pairs = shape_of(step.in[1]).cols;
-    const T* a = rows_of(step.in[0], step, block, block.first);
-    const T* cosines = rows_of(step.in[1], step, block, block.first);
-    const T* sines = rows_of(step.in[2], step, block, block.first);
-    std::copy_n(a, block.count * d, out);
+  void rotate(const Step& step, const Block& block, Rows<T> out) {
+    const Index pairs = shape_of(step.in[1]).cols;
+    const Rows<const T> a = operand(0, step, block), cosines = operand(1, step, block), sines = operand(2, step, block);
+    copy(step, block, out);
     for (Index i = 0; i < block.count; ++i)
       for (Index t = 0; t < pairs; ++t) {
         const Columns pair = columns_of_pair(step.pairing, t, pairs);
-        const T x = a[i * d + pair.first], y = a[i * d + pair.second];
-        const T c = cosines[i * pairs + t], s = sines[i * pairs + t];
-        out[i * d + pair.first] = x * c - y * s;
-        out[i * d + pair.second] = x * s + y * c;
+        const T x = a[i][pair.first], y = a[i][pair.second], c = cosines[i][t], s = sines[i][t];
+        out[i][pair.first] = x * c - y * s;
+        out[i][pair.second] = x * s + y * c;
       }
   }
 
-  void multiply(const Step& step, const Block& block, T* out) {
-    copy(step, block, out);
-    with_operand(step.in[1], step, block, out, std::multiplies<T>());
+  void multiply(const Step& step, const Block& block, Rows<T> out) {
+    const Rows<const T> a = operand(0, step, block);
+    const Shape& factor = shape_of(step.in[1]);
+    if (kernels_ == nullptr || factor.rows * factor.cols != 1)
+      return combine_rows(a, 1, step, block, out, std::multiplies<T>());
+    const T number = operand(1, step, block)[0][0];
+    for (Index i = 0; i < block.count; ++i) kernels_->multiply(a[i], number, shape_of(step.out).cols, out[i]);
   }
 
-  void softcap(const Step& step, const Block& block, T* out) {
-    const T* a = rows_of(step.in[0], step, block, block.first);
+  void softcap(const Step& step, const Block& block, Rows<T> out) {
+    const Rows<const T> a = operand(0, step, block);
     const T c = static_cast<T>(step.cap);
-    for (Index i = 0; i < block.count * shape_of(step.out).cols; ++i) out[i] = c * std::tanh(a[i] / c);
+    for (Index i = 0; i < block.count; ++i)
+      for (Index j = 0; j < shape_of(step.out).cols; ++j) out[i][j] = c * std::tanh(a[i][j] / c);
   }
 
-  void add(const Step& step, const Block& block, T* out) {
-    copy(step, block, out);
-    for (std::size_t term = 1; term < step.in.size(); ++term) with_operand(step.in[term], step, block, out, std::plus<T>());
-  }
-
-  void softmax(const Step& step, const Block& block, T* out) {
-    if (!(step.softmax == Softmax{})) return other_softmax(step, block, out);
+  void add(const Step& step, const Block& block, Rows<T> out) {
     const Index cols = shape_of(step.out).cols;
-    const T* a = rows_of(step.in[0], step, block, block.first);
-    for (Index i = 0; i < block.count; ++i) softmax_row(a + i * cols, cols, out + i * cols);
+    Rows<const T> sum = operand(0, step, block);
+    for (std::size_t term = 1; term < step.in.size(); ++term, sum = read(out)) {
+      const Rows<const T> b = operand(term, step, block);
+      if (kernels_ != nullptr && shape_of(step.in[term]).cols == cols)
+        for (Index i = 0; i < block.count; ++i) kernels_->add(sum[i], b[i], cols, out[i]);
+      else
+        combine_rows(sum, term, step, block, out, std::plus<T>());
+    }
   }
 
-  void other_softmax(const Step& step, const Block& block, T* out) {
-    const Shape& shape = shape_of(step.out);
-    const Index cols = shape.cols, size = shape.rows * cols;
-    const T* a = rows_of(step.in[0], step, block, block.first) - block.first * cols;
-    const T* first_head = a - block.head * size;
-    for (Index i = block.first; i < block.first + block.count; ++i)
-      for (Index j = 0; j < cols; ++j) {
-        Slice<T> slice{a + i * cols, cols};
-        if (step.softmax.over == Softmax::Over::column) slice = {a + j, shape.rows, cols};
-        if (step.softmax.over == Softmax::Over::heads) slice = {first_head + i * cols + j, shape.heads, size};
-        if (step.softmax.over == Softmax::Over::matrix) slice = {a, size};
-        out[(i - block.first) * cols + j] = Normalised<T>(slice, step.softmax)(a[i * cols + j]);
+  void softmax(const Step& step, const Block& block, Rows<T> out) {
+    if (!(step.softmax == Softmax{})) return other_softmax(step, block, out);
+    const Rows<const T> a = operand(0, step, block);
+    const auto of_row = kernels_ != nullptr ? kernels_->softmax : softmax_row<T>;
+    for (Index i = 0; i < block.count; ++i) of_row(a[i], shape_of(step.out).cols, out[i]);
+  }
+
+  void other_softmax(const Step& step, const Block& block, Rows<T> out) {
+    const Index cols = shape_of(step.out).cols;
+    const Rows<const T> a = operand(0, step, block);
+    for (Index i = 0; i < block.count; ++i)
+      for (Index j = 0; j < cols; ++j)
+        out[i][j] = Normalised<T>(normalised_together(step, block, i, j), step.softmax)(a[i][j]);
+  }
+
+  // The numbers that entry i, j of the block is normalised with.
+  Slice<T> normalised_together(const Step& step, const Block& block, Index i, Index j) const {
+    const Shape& shape = shape_of(step.in[0]);
+    const auto matrix = [&](Index head) { return values_.rows(step.in[0], block.item, head, 0, block.worker); };
+    switch (step.softmax.over) {
+      case Softmax::Over::row: return {operand(0, step, block)[i], shape.cols};
+      case Softmax::Over::column: return {matrix(block.head)[0] + j, shape.rows, matrix(block.head).stride};
+      case Softmax::Over::heads: {
+        const T* first = matrix(0)[block.first + i] + j;
+        return {first, shape.heads, shape.heads > 1 ? matrix(1).data - matrix(0).data : 0};
       }
+      case Softmax::Over::matrix:
+        assert(matrix(block.head).stride == shape.cols || shape.rows == 1);
+        return {matrix(block.head).data, shape.rows * shape.cols};
+    }
+    return {nullptr, 0};
   }
 
   // The heads' n×d → n×(h·d).
-  void merge(const Step& step, const Block& block, T* out) {
+  void merge(const Step& step, const Block& block, Rows<T> out) {
+    if (values_.is_in_place(step)) return;
     const Shape& from = shape_of(step.in[0]);
-    const Index width = shape_of(step.out).cols;
     for (Index head = 0; head < from.heads; ++head) {
-      const T* a = slot_of(step.in[0]).data + ((block.item * from.heads + head) * from.rows + block.first) * from.cols;
+      const Rows<const T> a = values_.rows(step.in[0], block.item, head, block.first, block.worker);
       for (Index c = 0; c < from.cols; ++c) {
         const Index column = column_of(step.arrangement, head, from.heads, c, from.cols);
-        for (Index i = 0; i < block.count; ++i) out[i * width + column] = a[i * from.cols + c];
+        for (Index i = 0; i < block.count; ++i) out[i][column] = a[i][c];
       }
     }
   }
 
-  void copy(const Step& step, const Block& block, T* out) {
-    std::copy_n(rows_of(step.in[0], step, block, block.first), block.count * shape_of(step.out).cols, out);
+  void copy(const Step& step, const Block& block, Rows<T> out) {
+    const Rows<const T> a = operand(0, step, block);
+    for (Index i = 0; i < block.count; ++i) std::copy_n(a[i], shape_of(step.out).cols, out[i]);
   }
 
-  void relu(const Step& step, const Block& block, T* out) {
-    copy(step, block, out);
-    for (Index i = 0; i < block.count * shape_of(step.out).cols; ++i) out[i] = std::max(out[i], T(0));
+  void relu(const Step& step, const Block& block, Rows<T> out) {
+    const Rows<const T> a = operand(0, step, block);
+    for (Index i = 0; i < block.count; ++i)
+      for (Index j = 0; j < shape_of(step.out).cols; ++j) out[i][j] = std::max(a[i][j], T(0));
   }
 
-  // All numbers of an item in their order in memory, cut into rows of another length.
-  void reshape(const Step& step, const Block& block, T* out) {
-    const Shape& to = shape_of(step.out);
-    const T* a = slot_of(step.in[0]).data + block.item * to.heads * to.rows * to.cols;
-    std::copy_n(a + (block.head * to.rows + block.first) * to.cols, block.count * to.cols, out);
+  // All numbers of an item in their order, cut into rows of another length.
+  void reshape(const Step& step, const Block& block, Rows<T> out) {
+    const Shape &from = shape_of(step.in[0]), &to = shape_of(step.out);
+    for (Index i = 0; i < block.count; ++i)
+      for (Index j = 0; j < to.cols; ++j) {
+        const Index place = (block.head * to.rows + block.first + i) * to.cols + j, row = place / from.cols;
+        out[i][j] =
+            values_.rows(step.in[0], block.item, row / from.rows, row % from.rows, block.worker)[0][place % from.cols];
+      }
   }
 
   // h matrices n×d → their mean, sum or maximum, entry by entry.
-  void pool(const Step& step, const Block& block, T* out) {
+  void pool(const Step& step, const Block& block, Rows<T> out) {
     const Shape& from = shape_of(step.in[0]);
-    const Index size = from.rows * from.cols, count = block.count * from.cols;
-    const T* a = slot_of(step.in[0]).data + block.item * from.heads * size + block.first * from.cols;
-    std::copy_n(a, count, out);
-    for (Index head = 1; head < from.heads; ++head)
-      for (Index i = 0; i < count; ++i) {
-        const T next = a[head * size + i];
-        out[i] = step.pooling == Pooling::maximum ? std::max(out[i], next) : out[i] + next;
+    const auto of_head = [&](Index head) { return values_.rows(step.in[0], block.item, head, block.first, block.worker); };
+    for (Index i = 0; i < block.count; ++i)
+      for (Index j = 0; j < from.cols; ++j) {
+        T result = of_head(0)[i][j];
+        for (Index head = 1; head < from.heads; ++head) {
+          const T next = of_head(head)[i][j];
+          result = step.pooling == Pooling::maximum ? std::max(result, next) : result + next;
+        }
+        out[i][j] = step.pooling == Pooling::mean ? result / static_cast<T>(from.heads) : result;
       }
-    if (step.pooling == Pooling::mean)
-      for (Index i = 0; i < count; ++i) out[i] /= static_cast<T>(from.heads);
   }
 
   const Plan& plan_;
-  const Schedule& schedule_;
-  std::vector<Slot> slots_;
+  const Kernels<T>* kernels_;  // null: plain loops
+  CpuValues<T> values_;
+  std::vector<Packed> packed_;  // by the product's result
 };
 
 }  // namespace
 
 std::unique_ptr<Backend> make_cpu_backend(const Plan& plan, const Schedule& schedule, Dtype dtype) {
-  if (dtype == Dtype::f32) return std::make_unique<CpuBackend<float>>(plan, schedule);
-  return std::make_unique<CpuBackend<double>>(plan, schedule);
+  const CpuKernels* kernels = cpu_kernels_for(plan);
+  if (dtype == Dtype::f32)
+    return std::make_unique<CpuBackend<float>>(plan, schedule, kernels != nullptr ? &kernels->f32 : nullptr);
+  return std::make_unique<CpuBackend<double>>(plan, schedule, kernels != nullptr ? &kernels->f64 : nullptr);
 }
 
 }  // namespace mha

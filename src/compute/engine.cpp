@@ -2,13 +2,22 @@
 #include "compute/engine.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <numeric>
 
+#include "compute/cost.hpp"
 #include "core/rounding.hpp"
 
 namespace mha {
 namespace {
 
-constexpr Index block_rows = 64;  // a block of scores with 2048 keys is then 1 MB: it stays in the cache
+// Rows that are taken together: enough to read a matrix of weights seldom, few enough that a block of scores of the width
+// `cols` stays in the cache. What a row gives does not depend on the rows beside it.
+Index rows_together(Index rows, Index cols) {
+  const Index most = std::clamp<Index>(65536 / std::max<Index>(cols, 1), 24, 96);
+  const Index blocks = (rows + most - 1) / most;
+  return (rows + blocks - 1) / blocks;
+}
 
 std::size_t at(ValueId id) {
   return static_cast<std::size_t>(id);
@@ -25,7 +34,8 @@ std::vector<Schedule::Group> make_groups(const Plan& plan, bool by_blocks) {
   for (std::size_t i = 0; i < plan.steps.size();) {
     std::size_t end = i + 1;
     while (by_blocks && end < plan.steps.size() && follows_by_rows(plan.steps[end - 1], plan.steps[end])) ++end;
-    groups.push_back({i, end, end - i > 1 ? block_rows : 0});
+    const Shape& shape = plan.value(plan.steps[i].out).shape;
+    groups.push_back({i, end, end - i > 1 ? rows_together(shape.rows, shape.cols) : 0});
     i = end;
   }
   return groups;
@@ -40,20 +50,25 @@ void mark_only_blocks(const Plan& plan, Schedule& schedule) {
     }
 }
 
-// Steps one after the other for one block of rows before the next block, in each matrix.
-void run_by_blocks(const Plan& plan, const Schedule::Group& group, Backend& backend) {
+// Blocks of rows: of one head where steps follow each other, so that all their results stay in the cache; of all heads
+// where one step stands alone, so that a block of its operand serves them all.
+std::vector<Part> parts_of(const Plan& plan, const Schedule::Group& group) {
   const Shape& shape = plan.value(plan.steps[group.first_step].out).shape;
+  const bool head_by_head = group.block_rows > 0;
+  const Index rows = head_by_head ? group.block_rows : rows_together(shape.rows, 1);
+  const Index heads = head_by_head ? 1 : shape.heads;
+  std::vector<Part> parts;
   for (Index item = 0; item < shape.batch; ++item)
-    for (Index head = 0; head < shape.heads; ++head)
-      for (Index row = 0; row < shape.rows; row += group.block_rows) {
-        const Part part{{item, item + 1}, {head, head + 1}, {row, std::min(row + group.block_rows, shape.rows)}};
-        for (std::size_t i = group.first_step; i < group.last_step; ++i) backend.run(plan.steps[i], part);
-      }
+    for (Index head = 0; head < shape.heads; head += heads)
+      for (Index row = 0; row < shape.rows; row += rows)
+        parts.push_back({{item, item + 1}, {head, head + heads}, {row, std::min(row + rows, shape.rows)}});
+  return parts;
 }
 
-void run_whole(const Plan& plan, const Step& step, Backend& backend) {
-  const Shape& shape = plan.value(step.out).shape;
-  backend.run(step, {{0, shape.batch}, {0, shape.heads}, {0, shape.rows}});
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 void round_result(ValueId id, int decimals, Backend& backend) {
@@ -80,7 +95,41 @@ void hand_over(ValueId id, Backend& backend, RowTaker& taker) {
       taker.take_rows(id, item, head, 0, shape.rows, value->matrix(item, head));
 }
 
+// The steps' times within the blocks, by worker, as shares of the time that the whole group took.
+void share_out(double whole, const std::vector<std::vector<double>>& by_worker, double* seconds) {
+  std::vector<double> sums(by_worker.front().size());
+  for (const std::vector<double>& worker : by_worker)
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += worker[i];
+  const double all = std::accumulate(sums.begin(), sums.end(), 0.0);
+  const double equal = 1 / static_cast<double>(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) seconds[i] = whole * (all > 0 ? sums[i] / all : equal);
+}
+
 }  // namespace
+
+int workers_for(const Plan& plan, const RunOptions& options) {
+  return operations(plan) < operations_worth_threads ? 1 : thread_count(options.threads);
+}
+
+void run_group(const Plan& plan, const Schedule::Group& group, Backend& backend, Workers& workers, double* seconds) {
+  const Clock::time_point start = Clock::now();
+  const std::size_t steps = group.last_step - group.first_step;
+  std::vector<std::vector<double>> times(static_cast<std::size_t>(workers.count()), std::vector<double>(steps));
+  bool left_to_run = false;
+  for (std::size_t i = 0; i < steps; ++i)
+    if (backend.prepare(plan.steps[group.first_step + i], workers)) left_to_run = true;
+  const std::vector<Part> parts = left_to_run ? parts_of(plan, group) : std::vector<Part>{};
+  workers.each(static_cast<Index>(parts.size()), [&](Index piece, int worker) {
+    Part part = parts[static_cast<std::size_t>(piece)];
+    part.worker = worker;
+    for (std::size_t i = 0; i < steps; ++i) {
+      const Clock::time_point begin = Clock::now();
+      backend.run(plan.steps[group.first_step + i], part);
+      times[static_cast<std::size_t>(worker)][i] += seconds_since(begin);
+    }
+  });
+  if (seconds != nullptr) share_out(seconds_since(start), times, seconds + group.first_step);
+}
 
 std::vector<bool> values_to_keep(const Plan& plan, const Selection& selection, bool operands) {
   std::vector<bool> keep(plan.values.size(), false);
@@ -112,6 +161,7 @@ Schedule make_schedule(const Plan& plan, const RunOptions& options) {
 
 Trace run(const Plan& plan, const RunOptions& options) {
   const Schedule schedule = make_schedule(plan, options);
+  Workers workers(workers_for(plan, options));
   const std::unique_ptr<Backend> backend = make_cpu_backend(plan, schedule, options.dtype);
   Trace trace;
   trace.dtype = options.dtype;
@@ -122,10 +172,7 @@ Trace run(const Plan& plan, const RunOptions& options) {
 
   for (std::size_t g = 0; g < schedule.groups.size(); ++g) {
     const Schedule::Group& group = schedule.groups[g];
-    if (group.block_rows > 0)
-      run_by_blocks(plan, group, *backend);
-    else
-      run_whole(plan, plan.steps[group.first_step], *backend);
+    run_group(plan, group, *backend, workers, nullptr);
     if (takes_whole_values(options)) after_step(plan, plan.steps[group.first_step], options, *backend);
     for (std::size_t id = 0; id < plan.values.size(); ++id) {
       if (schedule.last_use[id] != g) continue;

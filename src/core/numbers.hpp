@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "core/large_block.hpp"
+
 namespace mha {
 
 // std::vector<double> would do but for two costs that a 60 MB matrix feels: it zeroes what is about to be overwritten,
@@ -45,7 +47,8 @@ class Numbers {
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     if (capacity > static_cast<std::size_t>(-1) / sizeof(double)) throw std::bad_alloc();
-    void* grown = std::realloc(data_, capacity * sizeof(double));
+    const std::size_t bytes = capacity * sizeof(double);
+    void* grown = data_ == nullptr ? allocate_block(bytes) : std::realloc(data_, bytes);
     if (grown == nullptr) throw std::bad_alloc();
     data_ = static_cast<double*>(grown);
     capacity_ = capacity;

@@ -1,5 +1,6 @@
 // The engine: what is kept never changes what is computed, and values that nobody keeps never stand whole.
 #include "catch.hpp"
+#include "compute/cost.hpp"
 #include "compute/cpu_softmax.hpp"
 #include "compute/random_problem.hpp"
 #include "compute/run_helpers.hpp"
@@ -39,6 +40,22 @@ TEST_CASE("the output has the same bits whatever is kept", "[engine]") {
       CHECK(output.value(*all.plan.find(StepId::weights)) == nullptr);
       const Trace weights = run(all.plan, {only(all.plan, StepId::weights), dtype, {}});
       CHECK(same_bits(*weights.value(*all.plan.find(StepId::weights)), all[StepId::weights]));
+    }
+}
+
+TEST_CASE("the results have the same bits for every number of threads", "[engine]") {
+  const Problem p = long_problem(330);  // large enough for the engine to start them
+  const Plan plan = make_plan(p);
+  REQUIRE(operations(plan) > operations_worth_threads);
+  for (const Dtype dtype : {Dtype::f64, Dtype::f32})
+    for (const bool all : {true, false}) {
+      const std::vector<bool> keep = all ? values_to_keep(plan, Selection{}, false) : only(plan, StepId::output);
+      const Trace one = run(plan, {keep, dtype, {}, {}, 1});
+      for (const int threads : {0, 2, 3, 7}) {
+        const Trace several = run(plan, {keep, dtype, {}, {}, threads});
+        for (std::size_t id = 0; id < plan.values.size(); ++id)
+          if (keep[id]) CHECK(same_bits(*several.values[id], *one.values[id]));
+      }
     }
 }
 

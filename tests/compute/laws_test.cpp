@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "catch.hpp"
+#include "compute/cpu_variants.hpp"
 #include "compute/oracle.hpp"
 #include "compute/random_problem.hpp"
 #include "compute/run_helpers.hpp"
@@ -83,8 +84,13 @@ TEST_CASE("the engine computes what the plain oracle computes", "[laws]") {
                       p.V.W, *p.V.b,        p.O.W, *p.O.b, mask,  p.scale_factor()};
     const Tensor expected = oracle(layer);
     INFO("seed " << seed);
-    CHECK(difference(output_of(p), expected) < 1e-12);
-    CHECK(difference(Run(p, Dtype::f32)[StepId::output], expected) < 1e-5);
+    for (const std::string_view kernels : cpu_variants()) {
+      choose_cpu_variant(kernels);
+      INFO(kernels);
+      CHECK(difference(output_of(p), expected) < 1e-12);
+      CHECK(difference(Run(p, Dtype::f32)[StepId::output], expected) < 1e-5);
+    }
+    choose_cpu_variant("");
   }
 }
 

@@ -1,0 +1,103 @@
+// Times the engine, and beside it a plain product and a plain copy.
+#include "compute/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "compute/cost.hpp"
+#include "core/large_block.hpp"
+
+namespace mha {
+namespace {
+
+constexpr int warm_ups = 2;
+constexpr int rounds_of_reach = 7;
+constexpr Index product_size = 1536;
+constexpr Index copied_mb = 128;
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+Spread spread_of(std::vector<double> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return {numbers[numbers.size() / 2], numbers.front()};
+}
+
+// One product, as a plan.
+Plan plain_product(Index size) {
+  Plan plan;
+  for (int operand = 0; operand < 2; ++operand) {
+    auto numbers = std::make_shared<Tensor>(Shape{1, 1, size, size});
+    for (Index i = 0; i < numbers->size(); ++i) numbers->data()[i] = static_cast<double>(i % 17) / 16 - 0.5;
+    Value value;
+    value.shape = numbers->shape();
+    value.constant = std::move(numbers);
+    plan.values.push_back(std::move(value));
+  }
+  Value result;
+  result.shape = {1, 1, size, size};
+  plan.values.push_back(std::move(result));
+  plan.steps.push_back({Op::product, StepId::output, {0, 1}, 2});
+  return plan;
+}
+
+double copied_gbytes_per_s(Workers& workers) {
+  constexpr Index piece_bytes = Index(1) << 20;
+  const auto make = [] {
+    const std::size_t bytes = static_cast<std::size_t>(copied_mb * piece_bytes);
+    std::shared_ptr<char> block(static_cast<char*>(allocate_block(bytes)), &std::free);
+    std::memset(block.get(), 1, bytes);
+    return block;
+  };
+  const std::shared_ptr<char> from = make(), to = make();
+  std::vector<double> times;
+  for (int round = 0; round < rounds_of_reach; ++round) {
+    const Clock::time_point start = Clock::now();
+    workers.each(copied_mb, [&](Index piece, int) {
+      std::memcpy(to.get() + piece * piece_bytes, from.get() + piece * piece_bytes, piece_bytes);
+    });
+    times.push_back(milliseconds_since(start));
+  }
+  return 2e-6 * static_cast<double>(copied_mb * piece_bytes) / spread_of(times).least;
+}
+
+}  // namespace
+
+Measurement measure(const Plan& plan, const RunOptions& options, int repeat) {
+  const Schedule schedule = make_schedule(plan, options);
+  Workers workers(workers_for(plan, options));
+  const std::unique_ptr<Backend> backend = make_cpu_backend(plan, schedule, options.dtype);
+  for (std::size_t id = 0; id < plan.values.size(); ++id)
+    if (plan.values[id].constant) backend->set(static_cast<ValueId>(id), plan.values[id].constant);
+  std::vector<double> totals;
+  std::vector<std::vector<double>> steps(plan.steps.size());
+  std::vector<double> seconds(plan.steps.size());
+  for (int round = -warm_ups; round < std::max(repeat, 1); ++round) {
+    const Clock::time_point start = Clock::now();
+    for (const Schedule::Group& group : schedule.groups) run_group(plan, group, *backend, workers, seconds.data());
+    const double total = milliseconds_since(start);
+    if (round < 0) continue;
+    totals.push_back(total);
+    for (std::size_t i = 0; i < steps.size(); ++i) steps[i].push_back(seconds[i] * 1e3);
+  }
+  Measurement result{workers.count(), spread_of(totals), {}};
+  for (const std::vector<double>& times : steps) result.step_ms.push_back(spread_of(times));
+  return result;
+}
+
+Reach measure_reach(Dtype dtype, int threads) {
+  const Plan plan = plain_product(product_size);
+  RunOptions options;
+  options.keep.assign(plan.values.size(), true);
+  options.dtype = dtype;
+  options.threads = threads;
+  const Measurement product = measure(plan, options, rounds_of_reach);
+  Workers workers(thread_count(threads));
+  return {operations(plan) / product.total_ms.least * 1e-6, copied_gbytes_per_s(workers)};
+}
+
+}  // namespace mha
