@@ -99,14 +99,16 @@ class Bench {
   }
 
  private:
-  Rates rates(std::size_t i) const { return rates_of(cost_of(plan_, plan_.steps[i]), times_.step_ms[i], options_.dtype); }
+  Rates rates(std::size_t i) const {
+    return rates_of(cost_of(plan_, plan_.steps[i]), times_.step_ms[i].median, options_.dtype);
+  }
 
   std::string json() const {
     std::string steps;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i)
       steps +=
           fmt::format(R"({}{{"step": "{}", "ms": {:.6f}, "gflops": {:.3f}, "gbytes_per_s": {:.3f}}})", i > 0 ? ", " : "",
-                      name_of(plan_.steps[i].id).id, times_.step_ms[i], rates(i).gflops, rates(i).gbytes_per_s);
+                      name_of(plan_.steps[i].id).id, times_.step_ms[i].median, rates(i).gflops, rates(i).gbytes_per_s);
     return fmt::format(
         R"({{"device": "cpu", "dtype": "{}", "threads": {}, "repeat": {}, "total_ms": {{"median": {:.6f}, "min": {:.6f}}}, "steps": [{}]}})"
         "\n",
@@ -118,25 +120,25 @@ class Bench {
         fmt::format("{} tokens · {} keys · d_model {} · heads {} · cpu {}, kernels {} · threads {} · repeats {}\n\n",
                     problem_.queries(), problem_.keys(), problem_.d_model(), problem_.heads, dtype_name(options_.dtype),
                     cpu_kernels_name(plan_), times_.threads, repeat_);
-    page += fmt::format("{:<14}{:>12}{:>12}{:>12}\n", "step", "ms", "GFLOP/s", "GB/s");
-    for (std::size_t i = 0; i < plan_.steps.size(); ++i)
-      page += row(name_of(plan_.steps[i].id).id, times_.step_ms[i], rates(i));
+    page += fmt::format("{:<14}{:>12}{:>12}{:>12}{:>12}\n", "step", "median ms", "least ms", "GFLOP/s", "GB/s");
     Cost all;
-    for (const Step& step : plan_.steps) {
-      all.operations += cost_of(plan_, step).operations;
-      all.numbers += cost_of(plan_, step).numbers;
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      const Cost cost = cost_of(plan_, plan_.steps[i]);
+      all.operations += cost.operations;
+      all.numbers += cost.numbers;
+      page += row(name_of(plan_.steps[i].id).id, times_.step_ms[i], rates(i));
     }
-    page += row("all, median", times_.total_ms.median, rates_of(all, times_.total_ms.median, options_.dtype));
-    page += row("all, least", times_.total_ms.least, rates_of(all, times_.total_ms.least, options_.dtype));
-    page += fmt::format("{:<14}{:>12}{:>12.1f}{:>12.1f}\n", "this machine", "", reach.gflops, reach.gbytes_per_s);
+    page += row("all", times_.total_ms, rates_of(all, times_.total_ms.median, options_.dtype));
+    page += fmt::format("{:<14}{:>36.1f}{:>12.1f}\n", "this machine", reach.gflops, reach.gbytes_per_s);
     page +=
         "\nthis machine: a plain product of two large matrices, and a plain copy (read and written)\n"
         "steps that run as one block share its time in proportion to what the threads spent on each\n";
     return page;
   }
 
-  static std::string row(std::string_view name, double ms, const Rates& rates) {
-    return fmt::format("{:<14}{:>12.3f}{:>12.1f}{:>12.1f}\n", name, ms, rates.gflops, rates.gbytes_per_s);
+  static std::string row(std::string_view name, const Spread& ms, const Rates& rates) {
+    return fmt::format("{:<14}{:>12.3f}{:>12.3f}{:>12.1f}{:>12.1f}\n", name, ms.median, ms.least, rates.gflops,
+                       rates.gbytes_per_s);
   }
 
   World& world_;

@@ -105,6 +105,22 @@ bool tells_text(const Request& request) {
 constexpr Text no_such_step = {"this problem has none of the steps that --steps names, so none is shown",
                                "这道题没有 --steps 所列的步骤，因此没有内容可显示"};
 
+// Hands rows on to every export.
+class AllExports : public RowTaker {
+ public:
+  explicit AllExports(std::deque<TraceExport>& exports) : exports_(exports) {}
+
+  void take_rows(ValueId id, Index item, Index head, Index first, Index count, const float* rows) override {
+    for (TraceExport& binary : exports_) binary.take_rows(id, item, head, first, count, rows);
+  }
+  void take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) override {
+    for (TraceExport& binary : exports_) binary.take_rows(id, item, head, first, count, rows);
+  }
+
+ private:
+  std::deque<TraceExport>& exports_;
+};
+
 class Run {
  public:
   Run(const RunOptionTexts& texts, Request request, World& world)
@@ -129,9 +145,7 @@ class Run {
     std::deque<OutputFile> files;
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
     open_exports(files);
-    trace_ = run(
-        plan_,
-        {kept_values(), request_.arithmetic.dtype, request_.arithmetic.rounding, {}, device, request_.arithmetic.threads});
+    trace_ = run(plan_, options(device));
     if (!texts_.quiet && !shows_any_step()) tell(world_, std::string(no_such_step.in(request_.page.language)));
     if (!texts_.quiet)
       for (const std::string& warning : warnings(problem_, plan_, request_.page)) tell(world_, warning);
@@ -140,7 +154,7 @@ class Run {
     for (std::size_t i = 0; i < files.size(); ++i)
       if (!binary_of(request_.outputs[i].second)) write(files[i].sink(), request_.outputs[i].second, plain);
     for (TraceExport& binary : exports_) {
-      binary.take_trace(trace_);
+      if (!streams()) binary.take_trace(trace_);
       binary.finish();
     }
     commit_all(files);
@@ -152,11 +166,27 @@ class Run {
  private:
   static std::optional<BinaryFormat> binary_of(Format format) { return formats[static_cast<std::size_t>(format)].binary; }
 
+  // Where nothing but binary files is asked for, the numbers go there while they are computed, and nobody keeps them.
+  bool streams() const { return !exports_.empty() && exports_.size() == request_.outputs.size() && !request_.against_cpu; }
+
+  RunOptions options(const Device& device) {
+    RunOptions options{kept_values(), request_.arithmetic.dtype, request_.arithmetic.rounding};
+    options.device = device;
+    options.threads = request_.arithmetic.threads;
+    if (!streams()) return options;
+    options.take = options.keep;
+    for (std::size_t id = 0; id < plan_.values.size(); ++id)
+      if (plan_.values[id].constant) options.take[id] = false;  // written already
+    options.keep.assign(plan_.values.size(), false);
+    options.taker = &takers_;
+    return options;
+  }
+
   // What is known before the run is written at once.
   void open_exports(std::deque<OutputFile>& files) {
     for (std::size_t i = 0; i < files.size(); ++i)
       if (const auto format = binary_of(request_.outputs[i].second))
-        exports_.emplace_back(files[i], request_.outputs[i].first, *format,
+        exports_.emplace_back(files[i], request_.outputs[i].first, *format, plan_,
                               trace_arrays(problem_, plan_, request_.page.selection, texts_.with_weights),
                               request_.arithmetic.dtype);
   }
@@ -213,6 +243,7 @@ class Run {
   Plan plan_;
   Trace trace_;
   std::deque<TraceExport> exports_;
+  AllExports takers_{exports_};
 };
 
 constexpr std::string_view examples_of_use =

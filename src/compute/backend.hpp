@@ -5,6 +5,7 @@
 
 #include "compute/workers.hpp"
 #include "core/plan.hpp"
+#include "core/row_taker.hpp"
 #include "core/trace.hpp"
 
 namespace mha {
@@ -34,6 +35,10 @@ struct Schedule {
   std::vector<bool> kept;             // by ValueId: the trace asks for it
   std::vector<bool> only_blocks;      // by ValueId: never stands whole, only block after block, one for each worker
   std::vector<std::size_t> last_use;  // by ValueId: the last group that reads or makes it
+  std::vector<bool> taken;            // by ValueId: its rows go to the taker; empty: none do
+  RowTaker* taker = nullptr;
+
+  bool is_taken(ValueId id) const { return taker != nullptr && taken[static_cast<std::size_t>(id)]; }
 };
 
 // One backend serves one plan; value ids are its buffer ids. Host values are doubles, the backend's dtype is its own
@@ -43,8 +48,10 @@ class Backend {
   virtual ~Backend() = default;
   virtual void set(ValueId id, std::shared_ptr<const Tensor> value) = 0;
   // Makes room for the step's result and brings its operands into the order that the kernels like. Called before several
-  // workers run parts of a step at once; who runs a step alone need not call it.
-  virtual void prepare(const Step&, Workers&) {}
+  // workers run parts of a step at once; who runs a step alone need not call it. False: the result is there already, as a
+  // view into other values, so nothing is left to run.
+  virtual bool prepare(const Step&, Workers&) { return true; }
+  // A taken value that exists only as blocks is handed to the taker here, block by block; whole ones by the engine.
   virtual void run(const Step& step, const Part& part) = 0;
   virtual std::shared_ptr<const Tensor> get(ValueId id) = 0;
   // The value is not needed any more.

@@ -31,13 +31,19 @@ class CpuBackend : public Backend {
     values_.drop(id);
   }
 
-  void prepare(const Step& step, Workers& workers) override {
+  bool prepare(const Step& step, Workers& workers) override {
     values_.expect_workers(workers.count());
-    if (values_.is_view(step)) return values_.place_view(step);
+    if (values_.is_view(step)) {
+      values_.place_view(step);
+      return false;
+    }
     if (!values_.is_only_blocks(step.out)) values_.make_room(step.out);
-    if (!packs(step) || (packed_of(step).ready && plan_.value(step.in[1]).constant)) return;
-    pack(step, workers);
-    packed_of(step).ready = true;
+    if (step.op == Op::merge) return !values_.is_in_place(step);
+    if (packs(step) && !(packed_of(step).ready && plan_.value(step.in[1]).constant)) {
+      pack(step, workers);
+      packed_of(step).ready = true;
+    }
+    return true;
   }
 
   void run(const Step& step, const Part& part) override {
@@ -47,8 +53,10 @@ class CpuBackend : public Backend {
       pack(step, alone);
     }
     for (Index item = part.batch.first; item < part.batch.last; ++item)
-      for (Index head = part.heads.first; head < part.heads.last; ++head)
+      for (Index head = part.heads.first; head < part.heads.last; ++head) {
         run_rows(step, {item, head, part.rows.first, part.rows.count(), part.worker});
+        if (values_.is_only_blocks(step.out)) values_.hand_over(step.out, item, head, part);
+      }
   }
 
  private:

@@ -150,6 +150,14 @@ class CpuValues {
     return {const_cast<T*>(result.data), result.stride};  // make_room() made it, so it is not one of set()'s
   }
 
+  // Rows of a block that was just computed go to the taker, if there is one.
+  void hand_over(ValueId id, Index item, Index head, const Part& part) const {
+    if (!schedule_.is_taken(id)) return;
+    const Rows<const T> block = rows(id, item, head, part.rows.first, part.worker);
+    assert(block.stride == plan_.value(id).shape.cols);
+    schedule_.taker->take_rows(id, item, head, part.rows.first, part.rows.count(), block.data);
+  }
+
  private:
   struct Slot {
     std::shared_ptr<const void> owner;

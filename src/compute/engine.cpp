@@ -94,13 +94,22 @@ void after_step(const Plan& plan, const Step& step, const RunOptions& options, B
   if (options.after) options.after(step, backend);
 }
 
+void hand_over(ValueId id, Backend& backend, RowTaker& taker) {
+  const std::shared_ptr<const Tensor> value = backend.get(id);
+  const Shape& shape = value->shape();
+  for (Index item = 0; item < shape.batch; ++item)
+    for (Index head = 0; head < shape.heads; ++head)
+      taker.take_rows(id, item, head, 0, shape.rows, value->matrix(item, head));
+}
+
 // The steps' times within the blocks, by worker, as shares of the time that the whole group took.
 void share_out(double whole, const std::vector<std::vector<double>>& by_worker, double* seconds) {
   std::vector<double> sums(by_worker.front().size());
   for (const std::vector<double>& worker : by_worker)
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += worker[i];
   const double all = std::accumulate(sums.begin(), sums.end(), 0.0);
-  for (std::size_t i = 0; i < sums.size(); ++i) seconds[i] = all > 0 ? whole * sums[i] / all : 0;
+  const double equal = 1 / static_cast<double>(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) seconds[i] = whole * (all > 0 ? sums[i] / all : equal);
 }
 
 }  // namespace
@@ -112,9 +121,11 @@ int workers_for(const Plan& plan, const RunOptions& options) {
 void run_group(const Plan& plan, const Schedule::Group& group, Backend& backend, Workers& workers, double* seconds) {
   const Clock::time_point start = Clock::now();
   const std::size_t steps = group.last_step - group.first_step;
-  for (std::size_t i = 0; i < steps; ++i) backend.prepare(plan.steps[group.first_step + i], workers);
   std::vector<std::vector<double>> times(static_cast<std::size_t>(workers.count()), std::vector<double>(steps));
-  const std::vector<Part> parts = parts_of(plan, group);
+  bool left_to_run = false;
+  for (std::size_t i = 0; i < steps; ++i)
+    if (backend.prepare(plan.steps[group.first_step + i], workers)) left_to_run = true;
+  const std::vector<Part> parts = left_to_run ? parts_of(plan, group) : std::vector<Part>{};
   workers.each(static_cast<Index>(parts.size()), [&](Index piece, int worker) {
     Part part = parts[static_cast<std::size_t>(piece)];
     part.worker = worker;
@@ -143,6 +154,8 @@ Schedule make_schedule(const Plan& plan, const RunOptions& options) {
   schedule.groups = make_groups(plan, options.device.is_cpu() && !takes_whole_values(options));
   for (Schedule::Group& group : schedule.groups) group.undivided = !options.device.is_cpu();
   schedule.kept = options.keep;
+  schedule.taken = options.take;
+  schedule.taker = options.taker;
   schedule.only_blocks.resize(plan.values.size(), false);
   schedule.last_use.resize(plan.values.size(), 0);
   for (std::size_t g = 0; g < schedule.groups.size(); ++g)
@@ -172,6 +185,8 @@ Trace run(const Plan& plan, const RunOptions& options) {
     if (takes_whole_values(options)) after_step(plan, plan.steps[group.first_step], options, *backend);
     for (std::size_t id = 0; id < plan.values.size(); ++id) {
       if (schedule.last_use[id] != g) continue;
+      if (schedule.is_taken(static_cast<ValueId>(id)) && !schedule.only_blocks[id])
+        hand_over(static_cast<ValueId>(id), *backend, *schedule.taker);
       if (schedule.kept[id]) trace.values[id] = backend->get(static_cast<ValueId>(id));
       backend->drop(static_cast<ValueId>(id));
     }

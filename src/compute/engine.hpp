@@ -21,6 +21,8 @@ struct RunOptions {
   AfterStep after = {};         // sees the result as rounded
   Device device = {};           // the CPU, unless said
   int threads = 0;              // 0: one for each core; the results never depend on it, and small problems use one
+  std::vector<bool> take = {};  // by ValueId: computed values whose rows go to `taker`, kept or not
+  RowTaker* taker = nullptr;
 };
 
 // The values that these steps compute, and with `operands` those that they read as well.

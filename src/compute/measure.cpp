@@ -85,7 +85,7 @@ Measurement measure(const Plan& plan, const RunOptions& options, int repeat) {
     for (std::size_t i = 0; i < steps.size(); ++i) steps[i].push_back(seconds[i] * 1e3);
   }
   Measurement result{workers.count(), spread_of(totals), {}};
-  for (const std::vector<double>& times : steps) result.step_ms.push_back(spread_of(times).median);
+  for (const std::vector<double>& times : steps) result.step_ms.push_back(spread_of(times));
   return result;
 }
 

@@ -12,7 +12,7 @@ struct Spread {
 struct Measurement {
   int threads = 1;
   Spread total_ms;
-  std::vector<double> step_ms;  // by the step's place in the plan: medians
+  std::vector<Spread> step_ms;  // by the step's place in the plan
 };
 
 // Two rounds to warm up, then `repeat` rounds, at least one.

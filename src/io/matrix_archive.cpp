@@ -28,17 +28,6 @@ class MappedBytes : public ArrayBytes {
   File file_;
 };
 
-std::string known_names(const std::string& name, const std::vector<std::string>& names) {
-  constexpr std::size_t most = 20;
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  std::string text = did_you_mean(name, views);
-  if (!text.empty()) return text;
-  if (names.empty()) return " There is none in it.";
-  text = " It holds ";
-  for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + escape(names[i], 80);
-  return text + (names.size() > most ? fmt::format(" and {} more.", names.size() - most) : ".");
-}
-
 class Npy : public MatrixArchive {
  public:
   Npy(const File& file, const std::string& shown) {
@@ -53,7 +42,7 @@ class Npy : public MatrixArchive {
 
   std::string_view key() const override { return ""; }
   std::shared_ptr<const StoredArray> array(const std::string&) const override { return array_; }
-  std::string known(const std::string&) const override { return ""; }
+  std::vector<std::string> names() const override { return {""}; }
 
  private:
   std::shared_ptr<const StoredArray> array_;
@@ -69,7 +58,7 @@ class Npz : public MatrixArchive {
       if (known == name) return file_->array(name, fmt::format("{} in {}", escape(name, 80), escape(shown_, 80)));
     return nullptr;
   }
-  std::string known(const std::string& name) const override { return known_names(name, file_->names()); }
+  std::vector<std::string> names() const override { return file_->names(); }
 
  private:
   std::shared_ptr<const NpzFile> file_;
@@ -99,10 +88,10 @@ class Safetensors : public MatrixArchive {
     return array;
   }
 
-  std::string known(const std::string& name) const override {
+  std::vector<std::string> names() const override {
     std::vector<std::string> names;
     for (const SafetensorsEntry& entry : header_.tensors) names.push_back(entry.name);
-    return known_names(name, names);
+    return names;
   }
 
  private:
@@ -127,6 +116,18 @@ constexpr std::array endings = {
 };
 
 }  // namespace
+
+std::string MatrixArchive::known(const std::string& name) const {
+  constexpr std::size_t most = 20;
+  const std::vector<std::string> all = names();
+  const std::vector<std::string_view> views(all.begin(), all.end());
+  std::string text = did_you_mean(name, views);
+  if (!text.empty()) return text;
+  if (all.empty()) return " There is none in it.";
+  text = " It holds ";
+  for (std::size_t i = 0; i < all.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + escape(all[i], 80);
+  return text + (all.size() > most ? fmt::format(" and {} more.", all.size() - most) : ".");
+}
 
 std::unique_ptr<const MatrixArchive> open_matrix_archive(const std::string& path, const std::string& shown) {
   for (const Ending& row : endings)

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "io/array.hpp"
 
@@ -17,8 +18,9 @@ class MatrixArchive {
   virtual std::string_view key() const = 0;
   // Null where there is none of this name. Throws Error where what is there cannot be read.
   virtual std::shared_ptr<const StoredArray> array(const std::string& name) const = 0;
+  virtual std::vector<std::string> names() const = 0;  // of the arrays; one "" where they need none
   // " Did you mean …?" or what there is, for messages.
-  virtual std::string known(const std::string& name) const = 0;
+  std::string known(const std::string& name) const;
 };
 
 // By the ending of the path; `shown` is what messages call the file. Throws Error.

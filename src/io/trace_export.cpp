@@ -81,9 +81,9 @@ ArrayLayout layout_of(BinaryFormat format, const std::vector<TraceArray>& arrays
 
 }  // namespace
 
-TraceExport::TraceExport(OutputFile& file, const std::string& path, BinaryFormat format, std::vector<TraceArray> arrays,
-                         Dtype dtype, std::string_view device)
-    : file_(file), format_(format), arrays_(std::move(arrays)), dtype_(dtype) {
+TraceExport::TraceExport(OutputFile& file, const std::string& path, BinaryFormat format, const Plan& plan,
+                         std::vector<TraceArray> arrays, Dtype dtype, std::string_view device)
+    : file_(file), plan_(plan), format_(format), arrays_(std::move(arrays)), dtype_(dtype) {
   if (format == BinaryFormat::npy && arrays_.size() != 1) refuse_count(path, arrays_);
   layout_ = layout_of(format, arrays_, dtype_, device);
   file_.make_room(layout_.size);
@@ -120,28 +120,24 @@ void TraceExport::take_rows(ValueId id, Index item, Index head, Index first, Ind
 }
 
 void TraceExport::take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) {
-  take(id, item, head, first, count, rows);
+  if (dtype_ == Dtype::f64) return take(id, item, head, first, count, rows);
+  const Index cols = plan_.value(id).shape.cols, at_a_time = std::max<Index>(1, numbers_at_a_time / cols);
+  std::vector<float> narrow;
+  for (Index row = 0; row < count; row += at_a_time) {
+    const Index some = std::min(at_a_time, count - row);
+    narrow.assign(rows + row * cols, rows + (row + some) * cols);
+    take(id, item, head, first + row, some, narrow.data());
+  }
 }
 
 void TraceExport::take_trace(const Trace& trace) {
-  std::vector<float> narrow;
   for (std::size_t id = 0; id < trace.values.size(); ++id) {
     const Tensor* const value = trace.values[id].get();
     if (value == nullptr) continue;
     const Shape& shape = value->shape();
-    const Index at_a_time = std::max<Index>(1, numbers_at_a_time / shape.cols);
     for (Index item = 0; item < shape.batch; ++item)
       for (Index head = 0; head < shape.heads; ++head)
-        for (Index row = 0; row < shape.rows; row += at_a_time) {
-          const Index count = std::min(at_a_time, shape.rows - row);
-          const double* const rows = value->matrix(item, head) + row * shape.cols;
-          if (dtype_ == Dtype::f64) {
-            take(static_cast<ValueId>(id), item, head, row, count, rows);
-            continue;
-          }
-          narrow.assign(rows, rows + count * shape.cols);
-          take(static_cast<ValueId>(id), item, head, row, count, narrow.data());
-        }
+        take_rows(static_cast<ValueId>(id), item, head, 0, shape.rows, value->matrix(item, head));
   }
 }
 
