@@ -11,6 +11,7 @@
 #include "compute/cost.hpp"
 #include "compute/cpu_variants.hpp"
 #include "compute/measure.hpp"
+#include "io/json_writer.hpp"
 
 namespace mha {
 namespace {
@@ -77,9 +78,11 @@ Rates rates_of(const Cost& cost, double ms, Dtype dtype) {
 class Bench {
  public:
   Bench(const BenchOptionTexts& texts, World& world) : world_(world) {
-    if (texts.device) parse_choice("--device", *texts.device, {"cpu"});
     if (texts.dtype) options_.dtype = parse_choice("--dtype", *texts.dtype, {"f64", "f32"}) == 1 ? Dtype::f32 : Dtype::f64;
     options_.threads = threads_from(texts.threads);
+    Arithmetic arithmetic;
+    if (texts.device) arithmetic.device = parse_device(*texts.device);
+    options_.device = device_from(arithmetic, world);
     if (texts.repeat) repeat_ = parse_number("--repeat", *texts.repeat, 1, 1000000);
     json_ = texts.format && parse_choice("--format", *texts.format, {"text", "json"}) == 1;
     const bool output_only = texts.keep && parse_choice("--keep", *texts.keep, {"all", "output"}) == 1;
@@ -95,7 +98,10 @@ class Bench {
 
   void tell_everything() {
     times_ = measure(plan_, options_, repeat_);
-    world_.out.write(json_ ? json() : text(measure_reach(options_.dtype, options_.threads)));
+    if (json_)
+      write_json();
+    else
+      world_.out.write(text(measure_reach(options_)));
   }
 
  private:
@@ -103,23 +109,49 @@ class Bench {
     return rates_of(cost_of(plan_, plan_.steps[i]), times_.step_ms[i].median, options_.dtype);
   }
 
-  std::string json() const {
-    std::string steps;
-    for (std::size_t i = 0; i < plan_.steps.size(); ++i)
-      steps +=
-          fmt::format(R"({}{{"step": "{}", "ms": {:.6f}, "gflops": {:.3f}, "gbytes_per_s": {:.3f}}})", i > 0 ? ", " : "",
-                      name_of(plan_.steps[i].id).id, times_.step_ms[i].median, rates(i).gflops, rates(i).gbytes_per_s);
-    return fmt::format(
-        R"({{"device": "cpu", "dtype": "{}", "threads": {}, "repeat": {}, "total_ms": {{"median": {:.6f}, "min": {:.6f}}}, "steps": [{}]}})"
-        "\n",
-        dtype_name(options_.dtype), times_.threads, repeat_, times_.total_ms.median, times_.total_ms.least, steps);
+  void write_json() const {
+    JsonWriter json(world_.out);
+    const auto number = [&](std::string_view key, double value) {
+      json.key(key);
+      json.number(value);
+    };
+    const auto text = [&](std::string_view key, std::string_view value) {
+      json.key(key);
+      json.text(value);
+    };
+    json.begin_object();
+    text("device", options_.device.description);
+    text("dtype", dtype_name(options_.dtype));
+    json.key("threads");
+    json.integer(times_.threads);
+    json.key("repeat");
+    json.integer(repeat_);
+    json.key("total_ms");
+    json.begin_object(JsonWriter::Spread::line);
+    number("median", times_.total_ms.median);
+    number("min", times_.total_ms.least);
+    json.end();
+    json.key("steps");
+    json.begin_array();
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      json.begin_object(JsonWriter::Spread::line);
+      text("step", name_of(plan_.steps[i].id).id);
+      number("ms", times_.step_ms[i].median);
+      number("gflops", rates(i).gflops);
+      number("gbytes_per_s", rates(i).gbytes_per_s);
+      json.end();
+    }
+    json.end();
+    json.end();
+    json.finish();
   }
 
   std::string text(const Reach& reach) const {
-    std::string page =
-        fmt::format("{} tokens · {} keys · d_model {} · heads {} · cpu {}, kernels {} · threads {} · repeats {}\n\n",
-                    problem_.queries(), problem_.keys(), problem_.d_model(), problem_.heads, dtype_name(options_.dtype),
-                    cpu_kernels_name(plan_), times_.threads, repeat_);
+    std::string page = fmt::format(
+        "{} tokens · {} keys · d_model {} · heads {} · {} {}{} · repeats {}\n\n", problem_.queries(), problem_.keys(),
+        problem_.d_model(), problem_.heads, options_.device.description, dtype_name(options_.dtype),
+        options_.device.is_cpu() ? fmt::format(", kernels {} · threads {}", cpu_kernels_name(plan_), times_.threads) : "",
+        repeat_);
     page += fmt::format("{:<14}{:>12}{:>12}{:>12}{:>12}\n", "step", "median ms", "least ms", "GFLOP/s", "GB/s");
     Cost all;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -129,9 +161,10 @@ class Bench {
       page += row(name_of(plan_.steps[i].id).id, times_.step_ms[i], rates(i));
     }
     page += row("all", times_.total_ms, rates_of(all, times_.total_ms.median, options_.dtype));
-    page += fmt::format("{:<14}{:>36.1f}{:>12.1f}\n", "this machine", reach.gflops, reach.gbytes_per_s);
+    page += fmt::format("{:<14}{:>36.1f}{:>12.1f}\n", options_.device.is_cpu() ? "this machine" : "this device",
+                        reach.gflops, reach.gbytes_per_s);
     page +=
-        "\nthis machine: a plain product of two large matrices, and a plain copy (read and written)\n"
+        "\nthe last line: a plain product of two large matrices, and a plain copy (read and written)\n"
         "steps that run as one block share its time in proportion to what the threads spent on each\n";
     return page;
   }
@@ -155,7 +188,7 @@ class Bench {
 Action setup_bench(CLI::App& app) {
   auto texts = std::make_shared<BenchOptionTexts>();
   declare_arguments(app, "PROBLEM", texts->problem, "a file, - for standard input, or an example's name (default: worked)");
-  declare_option(app, "--device", texts->device, "cpu", "where to compute (cpu)");
+  declare_option(app, "--device", texts->device, "NAME", "where: cpu, gpu, opencl, opencl:N or auto (cpu)");
   declare_option(app, "--dtype", texts->dtype, "f64|f32", "arithmetic (f64)");
   declare_threads_option(app, texts->threads);
   declare_option(app, "--keep", texts->keep, "all|output", "which results stand whole at the end (all)");

@@ -53,6 +53,8 @@ class Backend {
   virtual bool prepare(const Step&, Workers&) { return true; }
   // A taken value that exists only as blocks is handed to the taker here, block by block; whole ones by the engine.
   virtual void run(const Step& step, const Part& part) = 0;
+  // Until all that run() was asked for is done; get() waits by itself.
+  virtual void wait() {}
   virtual std::shared_ptr<const Tensor> get(ValueId id) = 0;
   // The value is not needed any more.
   virtual void drop(ValueId id) = 0;

@@ -83,11 +83,6 @@ bool takes_whole_values(const RunOptions& options) {
   return options.rounding || options.after;
 }
 
-std::unique_ptr<Backend> make_backend(const Plan& plan, const Schedule& schedule, const RunOptions& options) {
-  return options.device.is_cpu() ? make_cpu_backend(plan, schedule, options.dtype)
-                                 : make_opencl_backend(plan, options.device, options.dtype);
-}
-
 void after_step(const Plan& plan, const Step& step, const RunOptions& options, Backend& backend) {
   const bool written_down = plan.value(step.out).step.has_value();
   if (options.rounding && written_down) round_result(step.out, *options.rounding, backend);
@@ -114,6 +109,11 @@ void share_out(double whole, const std::vector<std::vector<double>>& by_worker, 
 
 }  // namespace
 
+std::unique_ptr<Backend> make_backend(const Plan& plan, const Schedule& schedule, const RunOptions& options) {
+  return options.device.is_cpu() ? make_cpu_backend(plan, schedule, options.dtype)
+                                 : make_opencl_backend(plan, options.device, options.dtype);
+}
+
 int workers_for(const Plan& plan, const RunOptions& options) {
   return !options.device.is_cpu() || operations(plan) < operations_worth_threads ? 1 : thread_count(options.threads);
 }
@@ -132,6 +132,7 @@ void run_group(const Plan& plan, const Schedule::Group& group, Backend& backend,
     for (std::size_t i = 0; i < steps; ++i) {
       const Clock::time_point begin = Clock::now();
       backend.run(plan.steps[group.first_step + i], part);
+      if (seconds != nullptr) backend.wait();
       times[static_cast<std::size_t>(worker)][i] += seconds_since(begin);
     }
   });

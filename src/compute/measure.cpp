@@ -15,6 +15,7 @@ constexpr int warm_ups = 2;
 constexpr int rounds_of_reach = 7;
 constexpr Index product_size = 1536;
 constexpr Index copied_mb = 128;
+constexpr Index copied_size = 4096;  // on a device: a square matrix
 
 using Clock = std::chrono::steady_clock;
 
@@ -27,10 +28,12 @@ Spread spread_of(std::vector<double> numbers) {
   return {numbers[numbers.size() / 2], numbers.front()};
 }
 
-// One product, as a plan.
-Plan plain_product(Index size) {
+// One step on square matrices, as a plan.
+Plan plain_step(Op op, int operands, Index size) {
   Plan plan;
-  for (int operand = 0; operand < 2; ++operand) {
+  Step step{op, StepId::output, {}, operands};
+  for (int operand = 0; operand < operands; ++operand) {
+    step.in.push_back(operand);
     auto numbers = std::make_shared<Tensor>(Shape{1, 1, size, size});
     for (Index i = 0; i < numbers->size(); ++i) numbers->data()[i] = static_cast<double>(i % 17) / 16 - 0.5;
     Value value;
@@ -41,7 +44,7 @@ Plan plain_product(Index size) {
   Value result;
   result.shape = {1, 1, size, size};
   plan.values.push_back(std::move(result));
-  plan.steps.push_back({Op::product, StepId::output, {0, 1}, 2});
+  plan.steps.push_back(std::move(step));
   return plan;
 }
 
@@ -70,7 +73,7 @@ double copied_gbytes_per_s(Workers& workers) {
 Measurement measure(const Plan& plan, const RunOptions& options, int repeat) {
   const Schedule schedule = make_schedule(plan, options);
   Workers workers(workers_for(plan, options));
-  const std::unique_ptr<Backend> backend = make_cpu_backend(plan, schedule, options.dtype);
+  const std::unique_ptr<Backend> backend = make_backend(plan, schedule, options);
   for (std::size_t id = 0; id < plan.values.size(); ++id)
     if (plan.values[id].constant) backend->set(static_cast<ValueId>(id), plan.values[id].constant);
   std::vector<double> totals;
@@ -89,15 +92,22 @@ Measurement measure(const Plan& plan, const RunOptions& options, int repeat) {
   return result;
 }
 
-Reach measure_reach(Dtype dtype, int threads) {
-  const Plan plan = plain_product(product_size);
-  RunOptions options;
-  options.keep.assign(plan.values.size(), true);
-  options.dtype = dtype;
-  options.threads = threads;
-  const Measurement product = measure(plan, options, rounds_of_reach);
-  Workers workers(thread_count(threads));
-  return {operations(plan) / product.total_ms.least * 1e-6, copied_gbytes_per_s(workers)};
+Reach measure_reach(RunOptions options) {
+  const auto least_ms = [&](const Plan& plan) {
+    options.keep.assign(plan.values.size(), true);
+    return measure(plan, options, rounds_of_reach).total_ms.least;
+  };
+  const Plan product = plain_step(Op::product, 2, product_size);
+  Reach reach;
+  reach.gflops = operations(product) / least_ms(product) * 1e-6;
+  if (options.device.is_cpu()) {
+    Workers workers(thread_count(options.threads));
+    reach.gbytes_per_s = copied_gbytes_per_s(workers);
+  } else {
+    const double bytes = 2.0 * copied_size * copied_size * (options.dtype == Dtype::f32 ? 4 : 8);
+    reach.gbytes_per_s = bytes / least_ms(plain_step(Op::copy, 1, copied_size)) * 1e-6;
+  }
+  return reach;
 }
 
 }  // namespace mha

@@ -18,11 +18,11 @@ struct Measurement {
 // Two rounds to warm up, then `repeat` rounds, at least one.
 Measurement measure(const Plan& plan, const RunOptions& options, int repeat);
 
-// What this machine reaches with so many threads (0: one for each core): GFLOP/s in a product of two large matrices, GB/s
+// What the options' device reaches with their dtype and threads: GFLOP/s in a product of two large matrices, GB/s
 // (read and written) in a copy that no cache holds.
 struct Reach {
   double gflops = 0, gbytes_per_s = 0;
 };
-Reach measure_reach(Dtype dtype, int threads);
+Reach measure_reach(RunOptions options);
 
 }  // namespace mha

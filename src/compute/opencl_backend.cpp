@@ -51,7 +51,10 @@ class OpenClBackend : public Backend {
       write(buffer, value->data(), count, task);
     } else {
       std::vector<T> numbers(static_cast<std::size_t>(count));
-      for (Index i = 0; i < count; ++i) numbers[static_cast<std::size_t>(i)] = narrowed(value->data()[i], id);
+      if (value->stored())
+        value->stored()->read_rows(0, count / std::max<Index>(value->shape().cols, 1), numbers.data());
+      else
+        for (Index i = 0; i < count; ++i) numbers[static_cast<std::size_t>(i)] = narrowed(value->data()[i], id);
       write(buffer, numbers.data(), count, task);
     }
   }
@@ -68,6 +71,8 @@ class OpenClBackend : public Backend {
     }
     return tensor;
   }
+
+  void wait() override { check_opencl(opencl()->clFinish(queue_.get()), session_.name, task_); }
 
   // What still computes with it holds on to it.
   void drop(ValueId id) override {

@@ -13,7 +13,7 @@ namespace mha::test {
 namespace {
 
 // Fewer on a device, where a small problem takes a hundred times as long as on the CPU.
-std::uint32_t draws(const Arm& arm) {
+std::uint32_t draws_on(const Arm& arm) {
   return draws(arm.is_cpu() && arm.kernels.empty() ? 40 : 10);
 }
 
@@ -75,7 +75,7 @@ Problem packed(const Problem& per_head) {
 
 TEST_CASE("the engine computes what the plain oracle computes", "[laws]") {
   for (const Arm& arm : every_backend())
-    for (std::uint32_t seed = 1; seed <= 2 * draws(arm); ++seed) {
+    for (std::uint32_t seed = 1; seed <= 2 * draws_on(arm); ++seed) {
       Dice dice(seed);
       const Sizes s = random_sizes(dice);
       Problem p = random_problem(dice, s);
@@ -95,7 +95,7 @@ TEST_CASE("the engine computes what the plain oracle computes", "[laws]") {
 
 TEST_CASE("rows of weights sum to 1, hidden entries are exactly 0, a row without a key is 0", "[laws]") {
   for (const Arm& arm : every_backend())
-    for (std::uint32_t seed = 1; seed <= draws(arm); ++seed) {
+    for (std::uint32_t seed = 1; seed <= draws_on(arm); ++seed) {
       Dice dice(seed);
       const Sizes s = random_sizes(dice);
       Problem p = random_problem(dice, s);
@@ -141,7 +141,7 @@ TEST_CASE("NaN in a row makes the whole row NaN, wherever it stands; it is no ro
 
 TEST_CASE("a causal prefix does not see later tokens", "[laws]") {
   for (const Arm& arm : every_backend())
-    for (std::uint32_t seed = 1; seed <= draws(arm); ++seed) {
+    for (std::uint32_t seed = 1; seed <= draws_on(arm); ++seed) {
       Dice dice(seed);
       Problem p = random_problem(dice, {});
       p.masks = {causal_mask()};
@@ -156,7 +156,7 @@ TEST_CASE("a causal prefix does not see later tokens", "[laws]") {
 
 TEST_CASE("the order of keys with their values does not matter, that of queries orders the rows", "[laws]") {
   for (const Arm& arm : every_backend())
-    for (std::uint32_t seed = 1; seed <= draws(arm); ++seed) {
+    for (std::uint32_t seed = 1; seed <= draws_on(arm); ++seed) {
       Dice dice(seed);
       Sizes s = random_sizes(dice);
       s.cross = true;
@@ -174,7 +174,7 @@ TEST_CASE("the order of keys with their values does not matter, that of queries 
 
 TEST_CASE("the items of a batch are independent", "[laws]") {
   for (const Arm& arm : every_backend())
-    for (std::uint32_t seed = 1; seed <= draws(arm); ++seed) {
+    for (std::uint32_t seed = 1; seed <= draws_on(arm); ++seed) {
       Dice dice(seed);
       Sizes s = random_sizes(dice);
       s.batch = 3;
@@ -193,7 +193,7 @@ TEST_CASE("the items of a batch are independent", "[laws]") {
 
 TEST_CASE("grouped heads equal repeated key and value weights", "[laws]") {
   for (const Arm& arm : every_backend())
-    for (std::uint32_t seed = 1; seed <= draws(arm); ++seed) {
+    for (std::uint32_t seed = 1; seed <= draws_on(arm); ++seed) {
       Dice dice(seed);
       Sizes s;
       s.heads = 6;
@@ -214,7 +214,7 @@ TEST_CASE("grouped heads equal repeated key and value weights", "[laws]") {
 
 TEST_CASE("packed weights equal per-head weights, in both layouts", "[laws]") {
   for (const Arm& arm : every_backend())
-    for (std::uint32_t seed = 1; seed <= draws(arm); ++seed) {
+    for (std::uint32_t seed = 1; seed <= draws_on(arm); ++seed) {
       Dice dice(seed);
       const Problem p = random_problem(dice, random_sizes(dice));
       const Tensor Y = output_of(p, arm);
