@@ -75,7 +75,7 @@ class Header {
   }
 
   void arithmetic() {
-    facts_.parts.emplace_back(scene_.trace.device + " " + std::string(dtype_name(scene_.trace.dtype)));
+    facts_.parts.push_back(Words().quote(scene_.trace.device).add(" " + std::string(dtype_name(scene_.trace.dtype))));
     const Language language = scene_.options.language;
     if (scene_.trace.rounding) add(phrase::rounded, decimals_text(language, *scene_.trace.rounding));
     if (scene_.trace.rounding != scene_.options.precision)

@@ -211,6 +211,23 @@ TEST_CASE("softmax: hidden entries are exactly 0, rows without a key too, NaN st
     }
 }
 
+TEST_CASE("split, merge and copy put every number in its place", "[opencl]") {
+  for (const Index n : odd_sizes)
+    for (const Index d : {1, 17, 65})
+      for (const Arm& arm : opencl_arms()) {
+        Dice dice(29);
+        const Tensor whole = dice.tensor({2, 1, n, 3 * d}), heads = dice.tensor({2, 3, n, d});
+        const auto check = [&](Op op, const Tensor& from, const Tensor& to) {
+          const Plan plan = one_step(step_of(op), {&from}, to.shape());
+          INFO(arm.name << " " << info_of(op).name << " " << n << "x" << d);
+          CHECK(difference(result_of(plan, arm), result_of(plan, exact_cpu())) < arm.exactness);
+        };
+        check(Op::split, whole, heads);
+        check(Op::merge, heads, whole);
+        check(Op::copy, whole, whole);
+      }
+}
+
 TEST_CASE("rounding by hand on the device is rounding by hand", "[opencl]") {
   Dice dice(27);
   const Problem p = random_problem(dice, {});
