@@ -94,10 +94,12 @@ TEST_CASE("unknown keys") {
 TEST_CASE("what is missing") {
   check({
       {{{"X", ""}},
-       "in:1:1: \"X\" is missing; it is n×2: write the n tokens, one row of 2 numbers each, \"X\": [[…], …], or name a file, "
+       "in:1:1: \"X\" is missing; it is n×2: write the n tokens, one row of 2 numbers each, \"X\": [[…], …], or name a "
+       "file, "
        "\"X\": {\"file\": \"X.npy\"}"},
       {packed({{"X", ""}, {"num_heads", "1"}, {"layout", "\"torch\""}, {"W_QKV", "[[1, 2, 3]]"}}),
-       "in:1:1: \"X\" is missing; it is n×3: write the n tokens, one row of 3 numbers each, \"X\": [[…], …], or name a file, "
+       "in:1:1: \"X\" is missing; it is n×3: write the n tokens, one row of 3 numbers each, \"X\": [[…], …], or name a "
+       "file, "
        "\"X\": {\"file\": \"X.npy\"}"},
       {{{"X", ""}, {"heads", ""}}, "in:1:1: \"X\" is missing; write the tokens, one row each: \"X\": [[1, 0], [0, 1]]"},
       {{{"W_O", ""}},
