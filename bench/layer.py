@@ -53,6 +53,7 @@ def main():
         turns = [turn(n, options) for _ in range(options.rounds)]
         name = turns[0][3]
         lines.append(row(n, turns))
+        print(lines[-1], file=sys.stderr, flush=True)
     text = (f"Measured on: {machine(options.build)}, {options.threads} threads, {options.rounds} turns each.\n\n"
             f"| n | mha | floor | {name} | mha / floor | {name} / mha |\n| --- | ---: | ---: | ---: | ---: | ---: |\n"
             + "\n".join(lines) + "\n")

@@ -29,8 +29,8 @@ class Trial {
  private:
   enum class TakesOver { as_it_is, other_shapes, nothing };
 
-  // Whether the rows before the mistake are there, and as the mistake's plan has them: an earlier mistake may have left some
-  // out or changed their shapes.
+  // Whether the rows before the mistake are there, and as the mistake's plan has them: an earlier mistake may have left
+  // some out or changed their shapes.
   TakesOver takes_over() const {
     TakesOver result = TakesOver::as_it_is;
     for (const StepName& name : step_names) {
