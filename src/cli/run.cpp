@@ -144,7 +144,7 @@ class Run {
     refuse_overwriting(paths(), inputs);
     std::deque<OutputFile> files;
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
-    open_exports(files);
+    open_exports(files, device);
     trace_ = run(plan_, options(device));
     if (!texts_.quiet && !shows_any_step()) tell(world_, std::string(no_such_step.in(request_.page.language)));
     if (!texts_.quiet)
@@ -183,12 +183,12 @@ class Run {
   }
 
   // What is known before the run is written at once.
-  void open_exports(std::deque<OutputFile>& files) {
+  void open_exports(std::deque<OutputFile>& files, const Device& device) {
     for (std::size_t i = 0; i < files.size(); ++i)
       if (const auto format = binary_of(request_.outputs[i].second))
         exports_.emplace_back(files[i], request_.outputs[i].first, *format, plan_,
                               trace_arrays(problem_, plan_, request_.page.selection, texts_.with_weights),
-                              request_.arithmetic.dtype);
+                              request_.arithmetic.dtype, device.description);
   }
 
   std::vector<std::string> paths() const {

@@ -21,7 +21,7 @@ class TraceExport : public RowTaker {
   // `file` is what the arrays are written to; it and the plan must outlive this. Throws Error where .npy shall hold another
   // number of arrays than one; `path` is for that message.
   TraceExport(OutputFile& file, const std::string& path, BinaryFormat format, const Plan& plan,
-              std::vector<TraceArray> arrays, Dtype dtype, std::string_view device = "cpu");
+              std::vector<TraceArray> arrays, Dtype dtype, std::string_view device);
 
   void take_rows(ValueId id, Index item, Index head, Index first, Index count, const float* rows) override;
   void take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) override;
