@@ -19,6 +19,7 @@ constexpr int largest_number = 999;
 
 [[noreturn]] void refuse(std::string_view text) {
   std::vector<std::string_view> names;
+  names.reserve(device_names.size());
   for (const DeviceName& row : device_names) names.push_back(row.name);
   throw Error(fmt::format("--device '{}': expected cpu, gpu, opencl, opencl:N (N from 0 to {}) or auto.{}", text,
                           largest_number, did_you_mean(text, names)));

@@ -71,7 +71,7 @@ std::string platform_text(cl_platform_id platform, cl_platform_info what);
 template <typename T>
 T device_number(cl_device_id device, cl_device_info what) {
   T number{};
-  return opencl()->clGetDeviceInfo(device, what, sizeof(number), &number, nullptr) == CL_SUCCESS ? number : T{};
+  return opencl()->clGetDeviceInfo(device, what, sizeof(T), &number, nullptr) == CL_SUCCESS ? number : T{};
 }
 
 // The devices of all platforms, in the platforms' order; empty without a library.

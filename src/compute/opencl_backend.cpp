@@ -174,7 +174,8 @@ class OpenClBackend : public Backend {
   void launch(const char* name, const Grid& grid, const Arguments&... arguments) {
     cl_kernel k = kernel(name).get();
     cl_uint place = 0;
-    (check_opencl(opencl()->clSetKernelArg(k, place++, sizeof(arguments), &arguments), session_.name, task_), ...);
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): a handle is a pointer, and its own size is meant
+    (check_opencl(opencl()->clSetKernelArg(k, place++, sizeof(Arguments), &arguments), session_.name, task_), ...);
     check_opencl(opencl()->clEnqueueNDRangeKernel(queue_.get(), k, 3, nullptr, grid.items.data(), grid.group.data(), 0,
                                                   nullptr, nullptr),
                  session_.name, task_);
