@@ -50,9 +50,12 @@ TEST_CASE("the results have the same bits for every number of threads", "[engine
   for (const Dtype dtype : {Dtype::f64, Dtype::f32})
     for (const bool all : {true, false}) {
       const std::vector<bool> keep = all ? values_to_keep(plan, Selection{}, false) : only(plan, StepId::output);
-      const Trace one = run(plan, {keep, dtype, {}, {}, 1});
+      RunOptions options{keep, dtype};
+      options.threads = 1;
+      const Trace one = run(plan, options);
       for (const int threads : {0, 2, 3, 7}) {
-        const Trace several = run(plan, {keep, dtype, {}, {}, threads});
+        options.threads = threads;
+        const Trace several = run(plan, options);
         for (std::size_t id = 0; id < plan.values.size(); ++id)
           if (keep[id]) CHECK(same_bits(*several.values[id], *one.values[id]));
       }
