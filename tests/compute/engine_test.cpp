@@ -50,7 +50,7 @@ TEST_CASE("the results have the same bits for every number of threads", "[engine
   for (const Dtype dtype : {Dtype::f64, Dtype::f32})
     for (const bool all : {true, false}) {
       const std::vector<bool> keep = all ? values_to_keep(plan, Selection{}, false) : only(plan, StepId::output);
-      RunOptions options{keep, dtype};
+      RunOptions options{keep, dtype, {}};
       options.threads = 1;
       const Trace one = run(plan, options);
       for (const int threads : {0, 2, 3, 7}) {
