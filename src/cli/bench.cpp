@@ -111,34 +111,24 @@ class Bench {
 
   void write_json() const {
     JsonWriter json(world_.out);
-    const auto number = [&](std::string_view key, double value) {
-      json.key(key);
-      json.number(value);
-    };
-    const auto text = [&](std::string_view key, std::string_view value) {
-      json.key(key);
-      json.text(value);
-    };
     json.begin_object();
-    text("device", options_.device.description);
-    text("dtype", dtype_name(options_.dtype));
-    json.key("threads");
-    json.integer(times_.threads);
-    json.key("repeat");
-    json.integer(repeat_);
+    json.text("device", options_.device.description);
+    json.text("dtype", dtype_name(options_.dtype));
+    json.integer("threads", times_.threads);
+    json.integer("repeat", repeat_);
     json.key("total_ms");
     json.begin_object(JsonWriter::Spread::line);
-    number("median", times_.total_ms.median);
-    number("min", times_.total_ms.least);
+    json.number("median", times_.total_ms.median);
+    json.number("min", times_.total_ms.least);
     json.end();
     json.key("steps");
     json.begin_array();
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       json.begin_object(JsonWriter::Spread::line);
-      text("step", name_of(plan_.steps[i].id).id);
-      number("ms", times_.step_ms[i].median);
-      number("gflops", rates(i).gflops);
-      number("gbytes_per_s", rates(i).gbytes_per_s);
+      json.text("step", name_of(plan_.steps[i].id).id);
+      json.number("ms", times_.step_ms[i].median);
+      json.number("gflops", rates(i).gflops);
+      json.number("gbytes_per_s", rates(i).gbytes_per_s);
       json.end();
     }
     json.end();

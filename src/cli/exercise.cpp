@@ -3,6 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <deque>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "cli/commands.hpp"
 #include "cli/page_options.hpp"
@@ -94,6 +97,32 @@ void write_key(Sink& sink, const Problem& problem, std::optional<int> rounding) 
   write_trace(sink, problem, plan, run(plan, {values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
 }
 
+// Whether a list of the JSON text holds a number: in a template they are all null.
+bool is_filled_in(std::string_view json) {
+  std::string open;  // brackets
+  bool in_text = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_text && c == '\\') ++i;
+    if (c == '"') in_text = !in_text;
+    if (in_text) continue;
+    if (c == '[' || c == '{') open += c;
+    if ((c == ']' || c == '}') && !open.empty()) open.pop_back();
+    if (c >= '0' && c <= '9' && !open.empty() && open.back() == '[') return true;
+  }
+  return false;
+}
+
+// Nobody's work is written over.
+void refuse_filled_in(const std::string& folder) {
+  const std::string path = folder + "/answer.json";
+  if (!std::filesystem::is_regular_file(path)) return;
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (is_filled_in(text))
+    throw Error(fmt::format("{} is filled in already; name another folder with -o, or move that file away", path));
+}
+
 // All files of one exercise, or none.
 void write_exercise_files(const Problem& problem, const WorksheetOptions& options, const Folders& folders) {
   make_folder(folders.student);
@@ -116,8 +145,9 @@ void write_exercise_files(const Problem& problem, const WorksheetOptions& option
 void write_for_class(const Request& request, const ExerciseMaker& maker) {
   const std::string teacher = request.folder + "/teacher";
   std::vector<Problem> problems;
-  std::string index = csv_line({"name", "folder", "seed"});
   const std::vector<Student> students = read_roster(*request.roster);
+  for (const Student& student : students) refuse_filled_in(request.folder + "/" + student.folder);
+  std::string index = csv_line({"name", "folder", "seed"});
   for (const Student& student : students) {
     const std::uint32_t seed = student_seed(static_cast<std::uint32_t>(request.seed), student.name);
     problems.push_back(maker.draw(seed));
@@ -177,6 +207,7 @@ Action setup_exercise(CLI::App& app) {
   declare_footer(app, examples_of_use);
   return [texts](World& world) {
     const Request request = request_from(*texts, world);
+    if (!request.roster) refuse_filled_in(request.folder);
     const ExerciseMaker maker(request.sizes, *request.difficulty);
     warn_of_blind_spots(request.sizes, maker.blind_spots(), world);
     if (request.roster)

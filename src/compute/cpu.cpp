@@ -229,12 +229,24 @@ class CpuBackend : public Backend {
     for (Index i = 0; i < block.count; ++i) of_row(a[i], shape_of(step.out).cols, out[i]);
   }
 
+  // What is normalised together is summed once: a matrix, a row, a column; only over the heads each entry has its own sum.
   void other_softmax(const Step& step, const Block& block, Rows<T> out) {
     const Index cols = shape_of(step.out).cols;
     const Rows<const T> a = operand(0, step, block);
+    const bool by_column = step.softmax.over == Softmax::Over::column;
+    std::vector<Normalised<T>> sums;
+    for (Index j = 0; j < cols && by_column && block.count > 0; ++j)
+      sums.emplace_back(normalised_together(step, block, 0, j), step.softmax);
     for (Index i = 0; i < block.count; ++i)
-      for (Index j = 0; j < cols; ++j)
-        out[i][j] = Normalised<T>(normalised_together(step, block, i, j), step.softmax)(a[i][j]);
+      for (Index j = 0; j < cols; ++j) {
+        const bool again = step.softmax.over == Softmax::Over::heads ||
+                           (j == 0 && (step.softmax.over == Softmax::Over::row || (!by_column && i == 0)));
+        if (again) {
+          sums.clear();
+          sums.emplace_back(normalised_together(step, block, i, j), step.softmax);
+        }
+        out[i][j] = sums[by_column ? static_cast<std::size_t>(j) : 0](a[i][j]);
+      }
   }
 
   // The numbers that entry i, j of the block is normalised with.

@@ -1,14 +1,11 @@
 // Where the CPU backend keeps its values: whole, as a view into another value, or as one block for each worker.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <type_traits>
 #include <vector>
 
 #include "compute/backend.hpp"
-#include "core/error.hpp"
+#include "compute/floats.hpp"
 #include "core/large_block.hpp"
 
 namespace mha {
@@ -40,10 +37,7 @@ class CpuValues {
       slot.tensor = std::move(value);
     } else {
       const std::shared_ptr<T> numbers = make_buffer<T>(value->size());
-      if (value->stored())
-        value->stored()->read_rows(0, value->size() / std::max<Index>(value->shape().cols, 1), numbers.get());
-      else
-        for (Index i = 0; i < value->size(); ++i) numbers.get()[i] = narrowed(value->data()[i], id);
+      to_floats(*value, plan_.value(id).symbol, numbers.get());
       slot.data = numbers.get();
       slot.owner = numbers;
     }
@@ -175,15 +169,6 @@ class CpuValues {
     slot.head = shape.rows * shape.cols;
     slot.row = shape.cols;
     return slot;
-  }
-
-  // A finite number never becomes an infinite one unseen.
-  T narrowed(double number, ValueId id) const {
-    const T result = static_cast<T>(number);
-    if (std::isfinite(number) && !std::isfinite(result))
-      throw Error(fmt::format("{} holds {}, which {} cannot hold; compute with --dtype f64", plan_.value(id).symbol, number,
-                              dtype_name(Dtype::f32)));
-    return result;
   }
 
   const Step* merge_of(ValueId id) const {

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <cassert>
-#include <cmath>
 #include <map>
 
+#include "compute/floats.hpp"
 #include "compute/opencl.hpp"
 #include "compute/opencl_program.hpp"
 
@@ -51,10 +51,7 @@ class OpenClBackend : public Backend {
       write(buffer, value->data(), count, task);
     } else {
       std::vector<T> numbers(static_cast<std::size_t>(count));
-      if (value->stored())
-        value->stored()->read_rows(0, count / std::max<Index>(value->shape().cols, 1), numbers.data());
-      else
-        for (Index i = 0; i < count; ++i) numbers[static_cast<std::size_t>(i)] = narrowed(value->data()[i], id);
+      to_floats(*value, plan_.value(id).symbol, numbers.data());
       write(buffer, numbers.data(), count, task);
     }
   }
@@ -118,15 +115,6 @@ class OpenClBackend : public Backend {
   cl_mem arg(ValueId id) { return buffer_of(id).get(); }
   cl_long4 shape_arg(ValueId id) const { return as_argument(shape_of(id)); }
   static Index bytes(const Shape& shape) { return shape.size() * static_cast<Index>(sizeof(T)); }
-
-  // A finite number never becomes an infinite one unseen.
-  T narrowed(double number, ValueId id) const {
-    const T result = static_cast<T>(number);
-    if (std::isfinite(number) && !std::isfinite(result))
-      throw Error(fmt::format("{} holds {}, which {} cannot hold; compute with --dtype f64", plan_.value(id).symbol, number,
-                              dtype_name(Dtype::f32)));
-    return result;
-  }
 
   // Some drivers promise more memory than there is and fail much later, so that the sum is held against what there is.
   Buffer new_buffer(const Shape& shape, const std::string& task) {

@@ -22,7 +22,10 @@ std::string header_of(std::string_view content) {
   return fmt::format("{}{:016x}\n", first_line, checksum(content));
 }
 
+// Empty where there is none, or something that is no ordinary file.
 std::string whole_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return {};
   std::ifstream file(path, std::ios::binary);
   std::ostringstream bytes;
   if (file) bytes << file.rdbuf();

@@ -58,8 +58,8 @@ Answer AnswerReader::read(Node& root) {
     if (is_matrix_key(member.key)) read_member(member);
   }
   if (answer_.matrices.empty()) {
-    const std::string hint = answer_.unknown.empty() ? "" : "; " + answer_.unknown.front();
-    fail(root, fmt::format("no matrix of any step is filled in{}; expected {}", hint, expected));
+    const std::string hint = answer_.unknown.empty() ? "" : " " + answer_.unknown.front();
+    fail(root, fmt::format("no matrix of any step is filled in; expected {}.{}", expected, hint));
   }
   return std::move(answer_);
 }

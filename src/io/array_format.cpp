@@ -49,8 +49,7 @@ std::string safetensors_header(const std::vector<TraceArray>& arrays, Dtype dtyp
   json.key("__metadata__");
   json.begin_object(line);
   for (const auto& [key, value] : metadata) {
-    json.key(key);
-    json.text(value);
+    json.text(key, value);
   }
   json.end();
   Index begin = 0;
@@ -58,8 +57,7 @@ std::string safetensors_header(const std::vector<TraceArray>& arrays, Dtype dtyp
     const Index end = begin + data_bytes(array, dtype);
     json.key(array.name);
     json.begin_object(line);
-    json.key("dtype");
-    json.text(dtype == Dtype::f32 ? "F32" : "F64");
+    json.text("dtype", dtype == Dtype::f32 ? "F32" : "F64");
     integers("shape", array.axes);
     integers("data_offsets", {begin, end});
     json.end();

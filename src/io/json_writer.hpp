@@ -27,6 +27,12 @@ class JsonWriter {
   void boolean(bool value);
   void null();
 
+  // A member of an object in one call.
+  void text(std::string_view name, std::string_view value) { key(name), text(value); }
+  void number(std::string_view name, double value, Dtype dtype = Dtype::f64) { key(name), number(value, dtype); }
+  void integer(std::string_view name, Index value) { key(name), integer(value); }
+  void boolean(std::string_view name, bool value) { key(name), boolean(value); }
+
   void row(const double* first, Index count, Dtype dtype = Dtype::f64);
   void matrix(const double* first, Index rows, Index cols, Dtype dtype = Dtype::f64);
 

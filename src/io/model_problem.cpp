@@ -44,8 +44,7 @@ class ProblemWriter {
   void put(std::string_view key, std::string_view text) {
     if (!is_utf8(text))
       throw Error(fmt::format("\"{}\" is no UTF-8, and a problem file holds nothing else; rename it", escape(text)));
-    json_.key(key);
-    json_.text(text);
+    json_.text(key, text);
   }
 
   void put_file(std::string_view file) { put("file", relative_to_problem(std::string(file), problem_)); }
@@ -89,11 +88,9 @@ class ProblemWriter {
   void write_weights() {
     const AttentionTensors& tensors = found_.tensors;
     put("layout", tensors.out_by_in ? "torch" : "x@W");
-    json_.key("num_heads");
-    json_.integer(found_.heads.heads);
+    json_.integer("num_heads", found_.heads.heads);
     if (found_.heads.kv_heads != found_.heads.heads) {
-      json_.key("num_kv_heads");
-      json_.integer(found_.heads.kv_heads);
+      json_.integer("num_kv_heads", found_.heads.kv_heads);
     }
     if (tensors.qkv && !found_.cross) {
       write_projection("QKV", *tensors.qkv);
@@ -113,10 +110,8 @@ class ProblemWriter {
     json_.begin_object(Spread::line);
     json_.key("window");
     json_.begin_object(Spread::line);
-    json_.key("left");
-    json_.integer(*found_.rules.window - 1);
-    json_.key("right");
-    json_.integer(0);
+    json_.integer("left", *found_.rules.window - 1);
+    json_.integer("right", 0);
     json_.end();
     json_.end();
     json_.end();
@@ -128,12 +123,10 @@ class ProblemWriter {
     write_mask();
     if (rules.scale.kind == Scale::Kind::none) put("scale", "none");
     if (rules.scale.kind == Scale::Kind::number) {
-      json_.key("scale");
-      json_.number(rules.scale.number);
+      json_.number("scale", rules.scale.number);
     }
     if (rules.softcap) {
-      json_.key("softcap");
-      json_.number(*rules.softcap);
+      json_.number("softcap", *rules.softcap);
     }
     if (!rules.rope) return;
     json_.key("rope");

@@ -137,11 +137,9 @@ void write_fused(JsonWriter& json, const Problem& problem) {
 }
 
 void write_packed(JsonWriter& json, const Problem& problem) {
-  json.key("num_heads");
-  json.integer(problem.heads);
+  json.integer("num_heads", problem.heads);
   if (problem.grouped) {
-    json.key("num_kv_heads");
-    json.integer(problem.kv_heads);
+    json.integer("num_kv_heads", problem.kv_heads);
   }
   if (problem.fused) return write_fused(json, problem);
   write_linear(json, problem.Q, "Q");
@@ -161,8 +159,7 @@ void write_heads(JsonWriter& json, const Problem& problem) {
     json.begin_object();
     const std::string name = problem.head_names.empty() ? "" : problem.head_names[static_cast<std::size_t>(head)];
     if (!name.empty()) {
-      json.key("name");
-      json.text(name);
+      json.text("name", name);
     }
     write_linear(json, problem.Q, "Q", head);
     if (!problem.grouped) write_keys_and_values(json, problem, head);
@@ -192,10 +189,8 @@ Linear fused_weights(const Problem& problem) {
 void write_caption(JsonWriter& json, const Caption& caption) {
   if (!caption.bilingual) return json.text(caption.en);
   json.begin_object(Spread::line);
-  json.key("en");
-  json.text(caption.en);
-  json.key("zh");
-  json.text(caption.zh);
+  json.text("en", caption.en);
+  json.text("zh", caption.zh);
   json.end();
 }
 
@@ -208,14 +203,10 @@ void write_labels(JsonWriter& json, const Labels& labels) {
 
 void write_rope(JsonWriter& json, const Rope& rope) {
   json.begin_object(Spread::line);
-  json.key("base");
-  json.number(rope.base);
-  json.key("pairing");
-  json.text(rope.pairing == Pairing::half ? "half" : "interleaved");
-  json.key("dims");
-  json.integer(rope.dims);
-  json.key("start");
-  json.integer(rope.start);
+  json.number("base", rope.base);
+  json.text("pairing", rope.pairing == Pairing::half ? "half" : "interleaved");
+  json.integer("dims", rope.dims);
+  json.integer("start", rope.start);
   if (rope.positions) {
     json.key("positions");
     write_integers(json, *rope.positions);
@@ -241,8 +232,7 @@ void write_parameters(JsonWriter& json, const Problem& problem) {
     write_axes(json, *problem.X_kv, problem.batched ? 3 : 2);
   }
   if (problem.layout == Layout::torch) {
-    json.key("layout");
-    json.text("torch");
+    json.text("layout", "torch");
   }
   if (problem.packed) {
     write_packed(json, problem);
@@ -250,8 +240,7 @@ void write_parameters(JsonWriter& json, const Problem& problem) {
     write_heads(json, problem);
   }
   if (!problem.output_is_concat) return write_linear(json, problem.O, "O");
-  json.key("W_O");
-  json.text("identity");
+  json.text("W_O", "identity");
 }
 
 }  // namespace mha

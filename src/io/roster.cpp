@@ -101,8 +101,8 @@ class RosterReader {
 
   std::string_view file_;
   Index line_ = 0;
-  std::map<std::string, Index> lines_;  // by name
-  std::vector<std::string> taken_{"teacher"};
+  std::map<std::string, Index> lines_;                      // by name
+  std::vector<std::string> taken_{"teacher", "index.csv"};  // beside the students' folders
   std::vector<Student> students_;
 };
 

@@ -26,8 +26,6 @@ class TraceWriter {
   void write_parameters();
   void write_step(const StepName& step, Index head = 0);
   void write_matrices(const Tensor& tensor, Index head);
-  void text_member(std::string_view key, std::string_view value);
-  void integer_member(std::string_view key, Index value);
 
   // The step's result; null where it was not chosen or not kept, or where the problem has no such step.
   const Tensor* chosen(StepId step) const;
@@ -56,14 +54,14 @@ void TraceWriter::write(bool with_weights) {
 }
 
 void TraceWriter::write_head_of_file() {
-  text_member("format", "mha-trace");
-  integer_member("version", 1);
+  json_.text("format", "mha-trace");
+  json_.integer("version", 1);
   if (!problem_.title.empty()) {
     json_.key("title");
     write_caption(json_, problem_.title);
   }
-  text_member("device", trace_.device);
-  text_member("dtype", dtype_name(trace_.dtype));
+  json_.text("device", trace_.device);
+  json_.text("dtype", dtype_name(trace_.dtype));
   json_.key("rounding");
   if (trace_.rounding) {
     json_.integer(*trace_.rounding);
@@ -83,8 +81,7 @@ void TraceWriter::write_config(bool with_matrices) {
     json_.number(problem_.scale_factor());
   }
   if (problem_.softcap) {
-    json_.key("softcap");
-    json_.number(*problem_.softcap);
+    json_.number("softcap", *problem_.softcap);
   }
   if (problem_.rope) {
     json_.key("rope");
@@ -110,15 +107,15 @@ void TraceWriter::write_counts() {
   } else {
     json_.null();
   }
-  integer_member("tokens", problem_.queries());
-  integer_member("keys", problem_.keys());
-  integer_member("d_model", problem_.d_model());
-  integer_member("d_kv", problem_.d_kv());
-  integer_member("heads", problem_.heads);
-  integer_member("kv_heads", problem_.kv_heads);
-  integer_member("d_k", problem_.d_k());
-  integer_member("d_v", problem_.d_v());
-  integer_member("d_out", problem_.d_out());
+  json_.integer("tokens", problem_.queries());
+  json_.integer("keys", problem_.keys());
+  json_.integer("d_model", problem_.d_model());
+  json_.integer("d_kv", problem_.d_kv());
+  json_.integer("heads", problem_.heads);
+  json_.integer("kv_heads", problem_.kv_heads);
+  json_.integer("d_k", problem_.d_k());
+  json_.integer("d_v", problem_.d_v());
+  json_.integer("d_out", problem_.d_out());
 }
 
 void TraceWriter::write_parameters() {
@@ -151,8 +148,8 @@ void TraceWriter::write_heads() {
 
 void TraceWriter::write_head(Index head) {
   json_.begin_object();
-  integer_member("head", head + 1);
-  if (problem_.grouped) integer_member("kv_head", broadcast(head, problem_.kv_heads, problem_.heads) + 1);
+  json_.integer("head", head + 1);
+  if (problem_.grouped) json_.integer("kv_head", broadcast(head, problem_.kv_heads, problem_.heads) + 1);
   for (const StepName& step : step_names) {
     if (step.per_head) write_step(step, head);
   }
@@ -176,16 +173,6 @@ void TraceWriter::write_matrices(const Tensor& tensor, Index head) {
     json_.matrix(tensor.matrix(item, group), shape.rows, shape.cols, trace_.dtype);
   }
   if (problem_.batched) json_.end();
-}
-
-void TraceWriter::text_member(std::string_view key, std::string_view value) {
-  json_.key(key);
-  json_.text(value);
-}
-
-void TraceWriter::integer_member(std::string_view key, Index value) {
-  json_.key(key);
-  json_.integer(value);
 }
 
 const Tensor* TraceWriter::chosen(StepId step) const {

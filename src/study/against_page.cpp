@@ -124,14 +124,12 @@ class AgainstWriter {
 
   void write(const std::vector<ComparedStep>& steps) {
     json_.begin_object();
-    text("format", "mha-against");
-    json_.key("version");
-    json_.integer(1);
-    text("device", trace_.device);
-    text("dtype", dtype_name(trace_.dtype));
-    text("against", "cpu f64");
-    json_.key("pass");
-    json_.boolean(std::all_of(steps.begin(), steps.end(), [](const ComparedStep& step) { return step.passes(); }));
+    json_.text("format", "mha-against");
+    json_.integer("version", 1);
+    json_.text("device", trace_.device);
+    json_.text("dtype", dtype_name(trace_.dtype));
+    json_.text("against", "cpu f64");
+    json_.boolean("pass", std::all_of(steps.begin(), steps.end(), [](const ComparedStep& step) { return step.passes(); }));
     json_.key("steps");
     json_.begin_array();
     for (const ComparedStep& step : steps) write(step);
@@ -141,20 +139,10 @@ class AgainstWriter {
   }
 
  private:
-  void text(std::string_view key, std::string_view value) {
-    json_.key(key);
-    json_.text(value);
-  }
-  void number(std::string_view key, double value) {
-    json_.key(key);
-    json_.number(value);
-  }
-
   void write(const ComparedStep& step) {
     json_.begin_object();
-    text("step", name_of(step.step).id);
-    json_.key("pass");
-    json_.boolean(step.passes());
+    json_.text("step", name_of(step.step).id);
+    json_.boolean("pass", step.passes());
     write("largest_absolute", step.step, step.absolute);
     write("largest_relative", step.step, step.relative);
     write("nearest_to_bound", step.step, step.share);
@@ -164,14 +152,13 @@ class AgainstWriter {
   void write(std::string_view key, StepId step, const ComparedEntry& entry) {
     json_.key(key);
     json_.begin_object(JsonWriter::Spread::line);
-    text("entry", entry_name(step, entry.at, 1));
-    json_.key("item");
-    json_.integer(entry.at.item + 1);
-    number("device", entry.device);
-    number("cpu", entry.cpu);
-    number("difference", entry.absolute());
-    number("relative", entry.relative());
-    number("bound", entry.bound);
+    json_.text("entry", entry_name(step, entry.at, 1));
+    json_.integer("item", entry.at.item + 1);
+    json_.number("device", entry.device);
+    json_.number("cpu", entry.cpu);
+    json_.number("difference", entry.absolute());
+    json_.number("relative", entry.relative());
+    json_.number("bound", entry.bound);
     json_.end();
   }
 

@@ -1,6 +1,8 @@
 // Checks answers: one pass through the steps in the order of the computation, all heads of a step before the next.
 #include "study/check.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "study/signs.hpp"
@@ -207,7 +209,14 @@ Report Checker::check(const Answer& answer) const {
   const Precision precision = precision_of(answer, tolerance_);
   const Read read = this->read(given, precision);
   if (read.remarks != nullptr) report.remarks = *read.remarks;
+  for (const StepName& name : step_names)
+    if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
+      report.unknown.push_back(fmt::format("this problem has no step {}: what is given there was passed over.", name.id));
   Examination(given, precision, *read.plan, read.reading, truth_, candidates_, report).examine();
+  const auto is_judged = [](const StepVerdict& step) { return step.verdict != Verdict::not_given; };
+  if (std::none_of(report.steps.begin(), report.steps.end(), is_judged))
+    report.unusable = fmt::format("{}: nothing in it can be judged; {}", answer.name,
+                                  report.unknown.empty() ? "fill in at least one step" : report.unknown.front());
   return report;
 }
 

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -31,6 +33,28 @@ Parts parts_of(std::string_view text) {
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
   return {name.substr(0, digits), name.substr(digits), text.substr(open + 1, comma - open - 1),
           text.substr(comma + 1, text.size() - comma - 2)};
+}
+
+// As a person copies it from the page, "S⁽¹⁾[1, 2]", and as one types it, "S1[1,2]".
+std::string as_typed(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> raised = {{{"⁽", ""},
+                                                                                     {"⁾", ""},
+                                                                                     {" ", ""},
+                                                                                     {"⁰", "0"},
+                                                                                     {"¹", "1"},
+                                                                                     {"²", "2"},
+                                                                                     {"³", "3"},
+                                                                                     {"⁴", "4"},
+                                                                                     {"⁵", "5"},
+                                                                                     {"⁶", "6"},
+                                                                                     {"⁷", "7"},
+                                                                                     {"⁸", "8"},
+                                                                                     {"⁹", "9"}}};
+  std::string result(text);
+  for (const auto& [from, to] : raised)
+    for (std::size_t at = result.find(from); at != std::string::npos; at = result.find(from, at))
+      result.replace(at, from.size(), to);
+  return result;
 }
 
 std::optional<Index> whole_number(std::string_view text) {
@@ -126,11 +150,13 @@ class Meaning {
 
 bool looks_like_entry(std::string_view text) {
   const std::size_t open = text.find('[');
-  return open != std::string_view::npos && open > 0 && text.back() == ']';
+  return open != std::string_view::npos && open > 0 &&
+         (text.back() == ']' || text.find_first_not_of("0123456789*, ", open + 1) == std::string_view::npos);
 }
 
 EntryRange parse_entry(std::string_view text, const Problem& problem, const Plan& plan, Index base) {
-  return Meaning(text, problem, plan, base).range();
+  const std::string plain = as_typed(text);
+  return Meaning(plain, problem, plan, base).range();
 }
 
 }  // namespace mha

@@ -14,8 +14,7 @@ namespace {
 using Spread = JsonWriter::Spread;
 
 void text_member(JsonWriter& json, std::string_view key, std::string_view text) {
-  json.key(key);
-  json.text(text);
+  json.text(key, text);
 }
 
 // As many heads as any step has.
@@ -45,8 +44,7 @@ void write_steps(JsonWriter& json, const Written& steps, WriteMatrix write) {
     json.begin_array();
     for (Index head = 0; head < heads; ++head) {
       json.begin_object();
-      json.key("head");
-      json.integer(head + 1);
+      json.integer("head", head + 1);
       write_those(true, head, heads);
       json.end();
     }

@@ -21,10 +21,10 @@ class ExplanationWriter {
 
   void write(const std::vector<Explanation>& entries) {
     json_.begin_object();
-    text("format", "mha-explanation");
-    integer("version", 1);
-    text("dtype", dtype_name(scene_.trace.dtype));
-    if (scene_.trace.rounding) integer("rounding", *scene_.trace.rounding);
+    json_.text("format", "mha-explanation");
+    json_.integer("version", 1);
+    json_.text("dtype", dtype_name(scene_.trace.dtype));
+    if (scene_.trace.rounding) json_.integer("rounding", *scene_.trace.rounding);
     json_.key("entries");
     json_.begin_array();
     for (const Explanation& entry : entries) write_entry(entry);
@@ -34,36 +34,20 @@ class ExplanationWriter {
   }
 
  private:
-  void text(std::string_view key, std::string_view value) {
-    json_.key(key);
-    json_.text(value);
-  }
-  void integer(std::string_view key, Index value) {
-    json_.key(key);
-    json_.integer(value);
-  }
-  void number(std::string_view key, double value) {
-    json_.key(key);
-    json_.number(value);
-  }
   // As the trace writes it.
-  void stored_number(std::string_view key, double value) {
-    json_.key(key);
-    json_.number(value, scene_.trace.dtype);
-  }
+  void stored_number(std::string_view key, double value) { json_.number(key, value, scene_.trace.dtype); }
 
   void write_entry(const Explanation& entry) {
     json_.begin_object();
-    text("entry", entry.entry);
+    json_.text("entry", entry.entry);
     const Value& value = scene_.plan.value(entry.value);
-    if (value.step) text("step", name_of(*value.step).id);
-    if (value.per_head) integer("head", entry.place.head + 1);
-    integer("row", entry.at.row + 1);
-    integer("column", entry.at.column + 1);
+    if (value.step) json_.text("step", name_of(*value.step).id);
+    if (value.per_head) json_.integer("head", entry.place.head + 1);
+    json_.integer("row", entry.at.row + 1);
+    json_.integer("column", entry.at.column + 1);
     stored_number("value", entry.number);
     if (entry.explained_before) {
-      json_.key("explained_before");
-      json_.boolean(true);
+      json_.boolean("explained_before", true);
     }
     if (entry.derivation) write_derivation(*entry.derivation);
     if (!entry.operands.empty()) {
@@ -76,8 +60,8 @@ class ExplanationWriter {
   }
 
   void write_derivation(const Derivation& derivation) {
-    text("op", info_of(derivation.step->op).name);
-    text("formula", derivation.formula);
+    json_.text("op", info_of(derivation.step->op).name);
+    json_.text("formula", derivation.formula);
     write_work(derivation.work);
     if (derivation.maximum) stored_number("maximum", *derivation.maximum);
     if (!derivation.summands.empty()) write_terms(derivation);
@@ -91,9 +75,9 @@ class ExplanationWriter {
     json_.begin_array();
     for (const Work::Line& line : work.lines) {
       json_.begin_object(Spread::line);
-      text("relation", line.relation);
-      text("expression", line.expression);
-      if (!line.remark.empty()) text("remark", plain(line.remark));
+      json_.text("relation", line.relation);
+      json_.text("expression", line.expression);
+      if (!line.remark.empty()) json_.text("remark", plain(line.remark));
       json_.end();
     }
     json_.end();
@@ -105,14 +89,14 @@ class ExplanationWriter {
     for (std::size_t i = 0; i < derivation.summands.size(); ++i) {
       const Summand& summand = derivation.summands[i];
       json_.begin_object(Spread::line);
-      text("names", summand.names);
-      text("numbers", summand.numbers);
+      json_.text("names", summand.names);
+      json_.text("numbers", summand.numbers);
       json_.key("factors");
       json_.begin_array(Spread::line);
       for (const ReadEntry& read : summand.factors) write_factor(derivation.step->in[read.operand], read);
       json_.end();
-      number("value", summand.value);
-      number("sum", derivation.sums[i]);
+      json_.number("value", summand.value);
+      json_.number("sum", derivation.sums[i]);
       json_.end();
     }
     json_.end();
@@ -120,7 +104,7 @@ class ExplanationWriter {
 
   void write_factor(ValueId id, const ReadEntry& read) {
     json_.begin_object(Spread::line);
-    text("entry", entry(scene_, id, read.place, read.at));
+    json_.text("entry", entry(scene_, id, read.place, read.at));
     stored_number("value", number_at(scene_, id, read.place, read.at));
     json_.end();
   }

@@ -7,7 +7,8 @@
 namespace mha {
 namespace {
 
-constexpr double out_of_sight = 800;  // e^−800 is 0 in double precision
+constexpr double out_of_sight = 800;      // e^−800 is 0 in double precision
+constexpr double smallest_half = -65504;  // of the floats that people take for −∞, the only one above hides_from
 
 }  // namespace
 
@@ -47,9 +48,9 @@ Likeness compare(const GivenMatrix& given, const Uncertain& expected, Index head
 
 bool stands_for_minus_infinity(double number, const double* row, Index count) {
   if (std::isinf(number)) return number < 0;
-  if (!(number <= hides_from)) return false;
+  if (!(number <= hides_from) && number != smallest_half) return false;
   const double largest = *std::max_element(row, row + count);
-  return largest <= hides_from || number <= largest - out_of_sight;
+  return largest <= hides_from || largest == smallest_half || number <= largest - out_of_sight;
 }
 
 }  // namespace mha

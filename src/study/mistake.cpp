@@ -80,6 +80,7 @@ Plan for_each_head(Plan plan) {
     edit.append({Op::copy, id, {}});
     edit.shape(id).heads = heads;
   }
+  if (edit.has(StepId::K_rot)) edit.shape(StepId::K_rot).heads = heads;  // a copy where the rotation is left out
   return std::move(edit).finish().value();
 }
 

@@ -50,9 +50,9 @@ class ReportJson {
  private:
   void write(const Report& report) {
     json_.begin_object();
-    text("file", report.name);
-    text("verdict", verdict_of(report));
-    if (report.unusable) text("message", *report.unusable);
+    json_.text("file", report.name);
+    json_.text("verdict", verdict_of(report));
+    if (report.unusable) json_.text("message", *report.unusable);
     json_.key("first_wrong");
     if (report.findings.empty())
       json_.null();
@@ -76,7 +76,7 @@ class ReportJson {
   }
 
   void write_step(std::string_view step, std::optional<Index> head) {
-    text("step", step);
+    json_.text("step", step);
     json_.key("head");
     if (head)
       json_.integer(*head);
@@ -88,7 +88,7 @@ class ReportJson {
     const bool given = step.verdict != Verdict::not_given;
     json_.begin_object(Spread::line);
     write_step(name_of(step.step).id, step.head ? std::optional(*step.head + 1) : std::nullopt);
-    text("verdict", name_of(step.verdict).id);
+    json_.text("verdict", name_of(step.verdict).id);
     json_.key("max_difference");
     if (given && step.same_shape && !hint_)
       json_.number(step.max_difference);
@@ -100,11 +100,6 @@ class ReportJson {
     else
       json_.null();
     json_.end();
-  }
-
-  void text(std::string_view key, std::string_view value) {
-    json_.key(key);
-    json_.text(value);
   }
 
   JsonWriter json_;

@@ -44,9 +44,9 @@ class ResultsJson {
   void write(const std::vector<GradedStep>& steps, const std::string& output, const ReportWords& words) {
     const auto right = std::count_if(steps.begin(), steps.end(), [](const GradedStep& step) { return step.right; });
     json_.begin_object();
-    integer("score", right);
-    text("output", output);
-    text("visibility", "visible");
+    json_.integer("score", right);
+    json_.text("output", output);
+    json_.text("visibility", "visible");
     json_.key("tests");
     json_.begin_array();
     for (const GradedStep& step : steps) write(step, words);
@@ -58,22 +58,13 @@ class ResultsJson {
  private:
   void write(const GradedStep& step, const ReportWords& words) {
     json_.begin_object(JsonWriter::Spread::line);
-    text("name", words.title(step.step));
-    integer("score", step.right ? 1 : 0);
-    integer("max_score", 1);
-    text("status", step.right ? "passed" : "failed");
-    text("output", step.output);
-    text("visibility", "visible");
+    json_.text("name", words.title(step.step));
+    json_.integer("score", step.right ? 1 : 0);
+    json_.integer("max_score", 1);
+    json_.text("status", step.right ? "passed" : "failed");
+    json_.text("output", step.output);
+    json_.text("visibility", "visible");
     json_.end();
-  }
-
-  void text(std::string_view key, std::string_view value) {
-    json_.key(key);
-    json_.text(value);
-  }
-  void integer(std::string_view key, Index value) {
-    json_.key(key);
-    json_.integer(value);
   }
 
   JsonWriter json_;

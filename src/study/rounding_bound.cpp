@@ -3,6 +3,7 @@
 // much when the device computes in float64 as well, and for terms of second order.
 #include "study/rounding_bound.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -59,6 +60,24 @@ Tensor bound_of_sums(const Plan& plan, const Step& step, const Operands& operand
   return bound;
 }
 
+// Where a term is infinite already, no sum of finite ones passed the greatest number: the infinity must be there.
+Tensor bound_of_masked(const Plan& plan, const Step& step, const Operands& operands, const Tensor& reference,
+                       const Precision& precision) {
+  Tensor bound = bound_of_sums(plan, step, operands, static_cast<double>(step.in.size()), precision);
+  const Shape& shape = reference.shape();
+  const auto is_infinite = [&](const auto& operand, Index item, Index head, Index i, Index j) {
+    return std::isinf(operand->spread(shape, item, head, i, j));
+  };
+  for (Index item = 0; item < shape.batch; ++item)
+    for (Index head = 0; head < shape.heads; ++head)
+      for (Index i = 0; i < shape.rows; ++i)
+        for (Index j = 0; j < shape.cols; ++j)
+          if (std::any_of(operands.begin(), operands.end(),
+                          [&](const auto& operand) { return is_infinite(operand, item, head, i, j); }))
+            bound.at(item, head, i, j) = 0;
+  return bound;
+}
+
 double terms_of_product(const Step& step, const Operands& operands) {
   const Shape& a = operands[0]->shape();
   return static_cast<double>((step.first_transposed ? a.rows : a.cols) + static_cast<Index>(step.in.size()) - 2);
@@ -88,7 +107,8 @@ Tensor bound_of_rotation(const Step& step, const Operands& operands, const Shape
 Tensor bound_of_entries(const Tensor& reference, double roundings, const Precision& precision) {
   Tensor bound(reference.shape());
   for (Index i = 0; i < bound.size(); ++i)
-    bound.data()[i] = bound_of(std::abs(reference.data()[i]), roundings, 1, precision);
+    bound.data()[i] =
+        std::isinf(reference.data()[i]) ? 0 : bound_of(std::abs(reference.data()[i]), roundings, 1, precision);
   return bound;
 }
 
@@ -134,7 +154,7 @@ Tensor rounding_bound(const Plan& plan, const Step& step, const Operands& operan
   const Precision precision = dtype == Dtype::f32 ? precision_of<float>() : precision_of<double>();
   switch (step.op) {
     case Op::product: return bound_of_sums(plan, step, operands, terms_of_product(step, operands), precision);
-    case Op::add: return bound_of_sums(plan, step, operands, static_cast<double>(step.in.size()), precision);
+    case Op::add: return bound_of_masked(plan, step, operands, reference, precision);
     case Op::multiply: return bound_of_entries(reference, 1, precision);
     case Op::rotate: return bound_of_rotation(step, operands, reference.shape(), precision);
     case Op::softcap: return bound_of_entries(reference, softcap_roundings, precision);

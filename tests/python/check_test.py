@@ -135,6 +135,22 @@ class Answers(InFolder):
         self.assertIn("weights1", result.stdout.decode())
 
 
+    def test_steps_that_the_problem_does_not_have(self):
+        one, none = {"Y": WORKED["output"], "M1": [[1]]}, {"M1": [[1, 2], [3, 4]], "packed": {"Q": [[1]]}}
+        result = run("check", "worked", self.write("a.json", one))
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("no step masked", result.stdout.decode())
+        result = run("check", "worked", self.write("b.json", none))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("nothing in it can be judged; this problem has no step packed.Q", result.stderr.decode())
+
+    def test_the_smallest_half_float_hides_a_key(self):
+        trace = json.loads(run("run", "causal", "--format", "json").stdout)
+        for head in trace["heads"]:
+            head["masked"] = [[-65504 if entry == "-inf" else entry for entry in row] for row in head["masked"]]
+        self.assertEqual(self.verdict(trace, problem="causal"), "right")
+
+
 class Formats(InFolder):
     def test_json_is_the_same_for_one_as_for_many(self):
         path = self.write("wrong.json", unscaled(WORKED))

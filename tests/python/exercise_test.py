@@ -114,6 +114,14 @@ class Files(InFolder):
         self.assertEqual((folder / "notes.txt").read_text(), "mine")
         self.assertEqual(names_in(folder), STUDENT | TEACHER | {"notes.txt"})
 
+    def test_nobodys_work_is_written_over(self):
+        folder = self.exercise("one")
+        answer = filled_in(read(folder / "answer.json"), read(folder / "key_rounded.json"))
+        (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
+        before = {path: path.read_bytes() for path in folder.iterdir()}
+        self.assertIn("filled in already", self.refused(2, "--seed", "2", "-o", folder))
+        self.assertEqual({path: path.read_bytes() for path in folder.iterdir()}, before)
+
     def test_options_reach_the_problem_and_the_worksheet(self):
         folder = self.exercise("one", "--tokens", "4", "--d-model", "8", "--heads", "4", "--kv-heads", "2", "--d-k", "3",
                                "--round", "2", "--lang", "zh", "--difficulty", "hard")
@@ -191,6 +199,10 @@ class Roster(InFolder):
             self.assertEqual(names_in(folder / name), STUDENT)
             self.assertEqual(names_in(folder / "teacher" / name), TEACHER)
         self.assertIn("Name: 张三\n", (folder / "张三" / "worksheet.txt").read_text(encoding="utf-8"))
+
+    def test_names_of_the_teachers_files(self):
+        folder = self.exercise("class", "--roster", self.roster("teacher\nindex.csv\n"))
+        self.assertEqual(names_in(folder), {"teacher", "teacher (2)", "index.csv (2)"})
 
     def test_the_index_gives_each_exercise_again(self):
         folder = self.exercise("class", "--roster", self.roster("Anna\nBert\n"), "--mask", "causal")

@@ -181,7 +181,13 @@ class Refusals(unittest.TestCase):
         self.refused("socres1[1,1]", words=('"scores1"',))
         self.refused("masked1[1,1]", words=("no step 'masked'", "weights"))
 
+    def test_names_as_a_page_prints_them(self):
+        for copied, typed in (("S⁽²⁾[1,2]", "S2[1,2]"), ("head⁽¹⁾[ 2 , 1 ]", "head1[2,1]"), ("Y[1, *]", "Y[1,*]")):
+            self.assertEqual(run("explain", copied).stdout, run("explain", typed).stdout)
+            self.assertEqual(run("explain", copied).returncode, 0)
+
     def test_words(self):
+        self.refused("worked", "Y[2,1", words=("such as Y[2,1]",))
         self.refused(words=("Y[1,1]",))
         self.refused("worked", words=("entry",))
         self.refused("Y", words=("Y[1,1]",))

@@ -113,6 +113,19 @@ TEST_CASE("a hidden key has weight 0 exactly, and what only moves moves exactly"
   CHECK_FALSE(at(against_cpu(run.plan, with(run, StepId::concat, concat)), StepId::concat).passes());
 }
 
+TEST_CASE("a device that does not hide what the mask hides fails", "[against]") {
+  const Problem p = everything(5);
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    const Run run(p, dtype);
+    Tensor masked = run[StepId::masked];
+    REQUIRE(masked.at(0, 0, 0, 3) == -infinity);
+    masked.at(0, 0, 0, 3) = 1.5;
+    CHECK_FALSE(at(against_cpu(run.plan, with(run, StepId::masked, masked)), StepId::masked).passes());
+    masked.at(0, 0, 0, 3) = infinity;
+    CHECK_FALSE(at(against_cpu(run.plan, with(run, StepId::masked, masked)), StepId::masked).passes());
+  }
+}
+
 TEST_CASE("NaN or infinity alone on one side fails; on both it is no difference", "[against]") {
   Problem p = everything(6);
   const Run fine(p, Dtype::f32);

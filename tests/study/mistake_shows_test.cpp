@@ -118,6 +118,28 @@ TEST_CASE("however the weights are stored, a mistake gives the same numbers", "[
     }
 }
 
+TEST_CASE("every mistake that applies can be made, whatever else the problem has", "[mistakes]") {
+  for (const bool grouped : {false, true})
+    for (const bool is_packed : {false, true})
+      for (const Pairing pairing : {Pairing::half, Pairing::interleaved}) {
+        Sizes s = standard_sizes();
+        s.heads = 4;
+        s.kv_heads = grouped ? 2 : 4;
+        Problem p = standard_problem(9, s);
+        p.rope = Rope{};
+        p.rope->dims = p.d_k() / 2 * 2;
+        p.rope->pairing = pairing;
+        p.softcap = 5;
+        if (is_packed) p = packed_form(p);
+        const std::vector<Outcome> all = outcomes(p, 1e-9);
+        const auto has = [&](std::string_view id) {
+          return std::any_of(all.begin(), all.end(), [&](const Outcome& outcome) { return outcome.mistake->id == id; });
+        };
+        CHECK(has("rope_missing"));
+        CHECK(has("softcap_missing"));
+      }
+}
+
 TEST_CASE("grouped heads and cross-attention show their mistakes", "[mistakes]") {
   Sizes s = standard_sizes();
   s.heads = 6;

@@ -1,0 +1,26 @@
+// Doubles as floats.
+#include "compute/floats.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/stored.hpp"
+
+namespace mha {
+
+void to_floats(const Tensor& tensor, std::string_view symbol, float* to) {
+  if (tensor.stored()) {
+    if (tensor.size() > 0) tensor.stored()->read_rows(0, tensor.size() / tensor.shape().cols, to);
+    return;
+  }
+  const double* numbers = tensor.data();
+  for (Index i = 0; i < tensor.size(); ++i) {
+    to[i] = static_cast<float>(numbers[i]);
+    if (std::isfinite(numbers[i]) && !std::isfinite(to[i]))
+      throw Error(fmt::format("{} holds {}, which f32 cannot hold; compute with --dtype f64", symbol, numbers[i]));
+  }
+}
+
+}  // namespace mha

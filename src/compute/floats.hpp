@@ -1,0 +1,14 @@
+// Doubles as floats, for the backends that compute with those.
+#pragma once
+
+#include <string_view>
+
+#include "core/tensor.hpp"
+
+namespace mha {
+
+// All numbers of the tensor, straight from the file where they lie in one. Throws Error where a finite number would become
+// an infinite one unseen; `symbol` says whose it is.
+void to_floats(const Tensor& tensor, std::string_view symbol, float* to);
+
+}  // namespace mha
