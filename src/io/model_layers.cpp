@@ -47,11 +47,56 @@ std::string pattern_of(std::string_view name) {
   return fmt::format("{}", fmt::join(parts, "."));
 }
 
-bool is_complete(const ModelFiles& model, const TensorNames& names, const std::string& prefix) {
+std::vector<std::string> missing_names(const ModelFiles& model, const TensorNames& names, const std::string& prefix) {
+  std::vector<std::string> missing;
   for (const std::string_view key : {names.qkv, names.q, names.k, names.v, names.o})
-    if (!key.empty() && !model.has(prefix + std::string(key))) return false;
+    if (!key.empty() && !model.has(prefix + std::string(key))) missing.push_back(prefix + std::string(key));
+  return missing;
+}
+
+bool is_complete(const ModelFiles& model, const TensorNames& names, const std::string& prefix) {
+  if (!missing_names(model, names, prefix).empty()) return false;
   // GPT-2 calls the joined keys and values of its cross-attention c_attn as well.
   return !model.has(prefix + "q_attn.weight");
+}
+
+// An attention of which some tensors are there and others are not.
+struct Incomplete {
+  std::string prefix;
+  std::vector<std::string> missing;
+};
+
+// By the kind of names of which each lacks the fewest.
+std::vector<Incomplete> find_incomplete(const ModelFiles& model, const std::vector<AttentionPlace>& complete) {
+  std::map<std::string, std::vector<std::string>> by_prefix;
+  for (const TensorNames& names : tensor_names)
+    for (const std::string_view key : {names.qkv, names.q, names.k, names.v})
+      for (const std::string& name : model.names()) {
+        if (key.empty() || !name.ends_with(key)) continue;
+        const std::string prefix = name.substr(0, name.size() - key.size());
+        if (!prefix.empty() && !prefix.ends_with('.')) continue;
+        std::vector<std::string> missing = missing_names(model, names, prefix);
+        const auto [place, is_new] = by_prefix.emplace(prefix, missing);
+        if (!is_new && missing.size() < place->second.size()) place->second = std::move(missing);
+      }
+  for (const AttentionPlace& place : complete) by_prefix.erase(place.prefix);
+  std::vector<Incomplete> result;
+  for (auto& [prefix, missing] : by_prefix)
+    if (!missing.empty()) result.push_back({prefix, std::move(missing)});
+  return result;
+}
+
+std::string told(const Incomplete& attention) {
+  std::string names;
+  for (const std::string& name : attention.missing) names += (names.empty() ? "" : ", ") + quote(name);
+  return fmt::format(
+      "the attention {} is not whole: {} {} missing; a model in shards is named by its folder or its "
+      "model.safetensors.index.json",
+      quote(attention.prefix), names, attention.missing.size() == 1 ? "is" : "are");
+}
+
+[[noreturn]] void refuse_incomplete(const Incomplete& attention) {
+  throw Error(told(attention) + "; another attention is chosen with --layer or --prefix");
 }
 
 // "0–11, 13"
@@ -128,8 +173,10 @@ constexpr std::string_view known_names =
     "mha knows those of PyTorch's MultiheadAttention (in_proj_weight, out_proj), BERT (attention.self.query, …), GPT-2 "
     "(attn.c_attn, attn.c_proj) and Llama, Mistral, Qwen and Gemma (q_proj, k_proj, v_proj, o_proj)";
 
-[[noreturn]] void refuse_unknown(ModelFiles& model) {
+[[noreturn]] void refuse_unknown(ModelFiles& model, const std::vector<Incomplete>& incomplete) {
   const std::string seen = attention_like(model);
+  if (!incomplete.empty())
+    throw Error(fmt::format("{}. What looks like attention: {}. {}", told(incomplete.front()), seen, known_names));
   if (!seen.empty())
     throw Error(
         fmt::format("no attention with names that mha knows; what looks like attention: {}. {}", seen, known_names));
@@ -171,7 +218,8 @@ std::vector<AttentionPlace> find_attentions(const ModelFiles& model) {
 
 AttentionPlace choose_attention(ModelFiles& model, const LayerChoice& choice) {
   const std::vector<AttentionPlace> all = find_attentions(model);
-  if (all.empty()) refuse_unknown(model);
+  const std::vector<Incomplete> incomplete = find_incomplete(model, all);
+  if (all.empty()) refuse_unknown(model, incomplete);
   std::vector<AttentionPlace> meant = all;
   if (choice.prefix) std::erase_if(meant, [&](const AttentionPlace& p) { return !p.prefix.starts_with(*choice.prefix); });
   if (meant.empty())
@@ -181,7 +229,12 @@ AttentionPlace choose_attention(ModelFiles& model, const LayerChoice& choice) {
     meant.front().layer = choice.layer;  // the person knows where it is from
     return meant.front();
   }
+  if (!choice.layer && !choice.prefix && meant.size() == 1 && !incomplete.empty()) refuse_incomplete(incomplete.front());
   if (choice.layer) {
+    for (const Incomplete& attention : incomplete)
+      if (layer_in(attention.prefix) == choice.layer && attention.prefix.starts_with(choice.prefix.value_or("")) &&
+          std::none_of(meant.begin(), meant.end(), [&](const AttentionPlace& p) { return p.layer == choice.layer; }))
+        refuse_incomplete(attention);
     const std::string there = told(meant);
     std::erase_if(meant, [&](const AttentionPlace& p) { return p.layer != choice.layer; });
     if (meant.empty()) throw Error(fmt::format("--layer {}: there is no such layer; there are {}", *choice.layer, there));

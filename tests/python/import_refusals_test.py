@@ -24,6 +24,15 @@ class Refusals(Importing):
         self.refuses(tiny.projections(""), LLAMA | {"model_type": "cohere"}, "cohere", "--family", "mistral")
         self.refuses(tiny.bert(""), BERT | {"model_type": "roformer"}, "roformer", "--family bert")
 
+    def test_attentions_that_are_not_whole(self):
+        first, second = tiny.projections(llama_layer(0)), tiny.projections(llama_layer(1))
+        del second[llama_layer(1) + "o_proj.weight"]
+        lacks = ("not whole", '"model.layers.1.self_attn.o_proj.weight" is missing', "model.safetensors.index.json")
+        self.refuses(first | second, LLAMA, *lacks, arguments=("--layer", "1"))
+        self.refuses(first | second, LLAMA, *lacks)
+        self.refuses(second, LLAMA, *lacks)
+        self.imports("--layer", "0", model=self.model(first | second, LLAMA))
+
     def test_families_that_contradict(self):
         self.refuses(tiny.projections(""), LLAMA, "--family mistral", "llama", arguments=("--family", "mistral"))
         self.refuses(tiny.bert(""), BERT, "--family llama", "bert", arguments=("--family", "llama"))
