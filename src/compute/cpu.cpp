@@ -21,7 +21,7 @@ class CpuBackend : public Backend {
 
   void set(ValueId id, std::shared_ptr<const Tensor> value) override {
     forget_packed(id);
-    values_.set(id, std::move(value));
+    values_.set(id, value);
   }
 
   std::shared_ptr<const Tensor> get(ValueId id) override { return values_.get(id); }

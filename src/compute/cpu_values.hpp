@@ -30,11 +30,11 @@ class CpuValues {
   CpuValues(const Plan& plan, const Schedule& schedule)
       : plan_(plan), schedule_(schedule), slots_(plan.values.size()), blocks_(1, slots_) {}
 
-  void set(ValueId id, std::shared_ptr<const Tensor> value) {
+  void set(ValueId id, const std::shared_ptr<const Tensor>& value) {
     Slot& slot = slots_[at(id)] = contiguous(value->shape());
     if constexpr (std::is_same_v<T, double>) {
       slot.data = value->data();
-      slot.tensor = std::move(value);
+      slot.tensor = value;
     } else {
       const std::shared_ptr<T> numbers = make_buffer<T>(value->size());
       to_floats(*value, plan_.value(id).symbol, numbers.get());

@@ -71,6 +71,7 @@ std::string platform_text(cl_platform_id platform, cl_platform_info what);
 template <typename T>
 T device_number(cl_device_id device, cl_device_info what) {
   T number{};
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): where T is a handle, the handle itself is what is asked for
   return opencl()->clGetDeviceInfo(device, what, sizeof(T), &number, nullptr) == CL_SUCCESS ? number : T{};
 }
 

@@ -41,7 +41,7 @@ bool is_mapped_file(std::uintptr_t address) {
 // The instruction is tried again when this returns, and finds a page of zeros.
 void on_bus_error(int, siginfo_t* info, void*) {
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  void* const page = reinterpret_cast<void*>(address / page_size * page_size);
+  void* const page = static_cast<char*>(info->si_addr) - address % page_size;
   if (is_mapped_file(address) &&
       mmap(page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
     return;

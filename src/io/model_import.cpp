@@ -52,6 +52,7 @@ const Family& family_called(const std::string& name, Names names) {
                     name, family.title, fmt::join(names_of_families(names), ", ")));
   }
   std::vector<std::string_view> known;
+  known.reserve(families.size());
   for (const Family& family : families) known.push_back(family.name);
   throw Error(fmt::format("--family '{}': no family is called so.{}", name, did_you_mean_or_known(name, known)));
 }

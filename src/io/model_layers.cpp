@@ -131,6 +131,7 @@ std::string told(const std::vector<AttentionPlace>& places) {
 
 std::string told_one_by_one(const std::vector<AttentionPlace>& places) {
   std::vector<std::string> texts;
+  texts.reserve(places.size());
   for (const AttentionPlace& place : places) texts.push_back(fmt::format("\"{}\"", escape(place.prefix, 200)));
   if (texts.size() > most_listed) {
     texts.resize(most_listed);

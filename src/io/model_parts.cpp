@@ -106,6 +106,7 @@ void refuse_parts(const std::vector<FoundPart>& parts, const std::vector<std::st
 
 void refuse_unknown_names(const std::vector<FoundPart>& parts, const std::vector<std::string>& ignored) {
   std::vector<std::string_view> known;
+  known.reserve(uncomputed_parts.size() + parts.size());
   for (const UncomputedPart& part : uncomputed_parts) known.push_back(part.name);
   for (const FoundPart& part : parts) known.push_back(part.name);
   for (const UncomputedPart& part : uncomputed_parts)

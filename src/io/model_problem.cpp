@@ -141,7 +141,7 @@ class ProblemWriter {
 
 fs::path real_folder_of(const std::string& file) {
   std::error_code error;
-  const fs::path folder = fs::weakly_canonical(folder_of(file), error);
+  fs::path folder = fs::weakly_canonical(folder_of(file), error);
   if (error) throw Error(fmt::format("{}: its folder cannot be found: {}", file, error.message()));
   return folder;
 }

@@ -50,7 +50,7 @@ void find_scaling(const Object* object, std::vector<FoundPart>& parts) {
 std::optional<Configured<double>> base_in(const ModelConfig& config, const LayerType& type,
                                           const std::vector<const Object*>& objects) {
   if (type.sliding && !is_nested(config.object("rope_parameters")))
-    if (const auto local = config.number(local_base)) return local;
+    if (auto local = config.number(local_base)) return local;
   std::optional<Configured<double>> found;
   if (!is_nested(config.object("rope_parameters"))) found = config.number("rope_theta");
   for (const Object* object : objects) {
