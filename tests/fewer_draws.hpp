@@ -16,4 +16,14 @@ constexpr std::uint32_t draws(std::uint32_t all) {
 #endif
 }
 
+// Whether to pass over this one of many alike: two of three under the sanitizers. `turn` counts.
+constexpr bool is_passed_over(std::uint32_t& turn) {
+#if defined(__SANITIZE_ADDRESS__)
+  return turn++ % 3 != 0;
+#else
+  (void)turn;
+  return false;
+#endif
+}
+
 }  // namespace mha::test

@@ -1,5 +1,6 @@
 // Every mistake can be told as a page: the plan, however changed, with all its numbers.
 #include "catch.hpp"
+#include "fewer_draws.hpp"
 #include "show/describe.hpp"
 #include "show/text_writer.hpp"
 #include "study/mistake.hpp"
@@ -26,10 +27,12 @@ bool has(const std::string& page, std::string_view line) {
 }  // namespace
 
 TEST_CASE("every form of every mistake is told with all its entries", "[study][show]") {
+  std::uint32_t turn = 0;
   for (const StudyVariant& variant : study_variants) {
     const Problem problem = variant.draw(1);
     for (const Mistake& mistake : mistakes())
       for (const Variant& form : mistake.variants(problem)) {
+        if (is_passed_over(turn)) continue;
         INFO(variant.name << ", " << mistake.id << " " << form.detail);
         const std::string text = page(problem, form.plan, PageOptions::Work::all);
         CHECK(has(text, "Y[1,1]"));

@@ -15,8 +15,9 @@ struct Made {
 
 template <typename Use>
 void each_shown(const Problem& problem, const std::vector<PlainMistake>& all, Use use) {
+  static std::uint32_t turn = 0;
   for (const PlainMistake& mistake : all) {
-    if (!mistake.applies(problem)) continue;
+    if (!mistake.applies(problem) || is_passed_over(turn)) continue;
     PlainTrace right = plain_right(problem, {}, mistake.empty), trace = mistake.run(problem);
     if (const std::optional<PlainPlace> place = first_difference(right, trace))
       use(Made{mistake, std::move(right), std::move(trace), *place});
