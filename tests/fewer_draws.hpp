@@ -10,7 +10,7 @@ namespace mha::test {
 // judged on all of them in the plain build.
 constexpr std::uint32_t draws(std::uint32_t all) {
 #if defined(__SANITIZE_ADDRESS__)
-  return std::max<std::uint32_t>(all / 6, 2);
+  return std::max<std::uint32_t>(all / 10, 2);
 #else
   return all;
 #endif
