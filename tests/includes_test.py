@@ -87,9 +87,22 @@ def check_file(path):
             yield f'its own header "{name}" does not come first'
 
 
+def check_names():
+    """One namespace holds all folders, and headers that never meet may not use one name for two types: the linker would
+    take the code of one for the other."""
+    places = {}
+    for path in sorted((ROOT / "src").rglob("*.hpp")):
+        for name in re.findall(r"^(?:struct|class|enum class) (\w+)[^;\n]*\{", path.read_text(encoding="utf-8"), re.M):
+            places.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
+    for name, files in places.items():
+        if len(files) > 1:
+            yield f"{name} is defined in {' and in '.join(files)}"
+
+
 def main():
     files = [path for folder in ("src", "tests", "bench") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]
     faults = [f"{path.relative_to(ROOT)}: {fault}" for path in files for fault in check_file(path)]
+    faults += check_names()
     print("\n".join(faults) or f"{len(files)} files keep to the arrows")
     return 1 if faults or not files else 0
 

@@ -12,15 +12,15 @@
 namespace mha {
 
 // Bytes at a place of the file.
-struct Piece {
+struct FilePiece {
   Index begin = 0;
   std::string bytes;
 };
 
 struct ArrayLayout {
-  std::vector<Index> begins;  // where the numbers of each array begin, little-endian, row after row
-  std::vector<Piece> around;  // everything else that is known beforehand
-  Index size = 0;             // of the file, or where what is left to write begins
+  std::vector<Index> begins;      // where the numbers of each array begin, little-endian, row after row
+  std::vector<FilePiece> around;  // everything else that is known beforehand
+  Index size = 0;                 // of the file, or where what is left to write begins
 };
 
 // One array; the shape's text as Python has it.
@@ -35,9 +35,9 @@ inline constexpr Index zip64_from = 0xFFFFFFFF;
 ArrayLayout npz_layout(const std::vector<TraceArray>& arrays, Dtype dtype, Index large = zip64_from);
 // What can be written only when the numbers are there, because it holds their checksums: `crc` gives that of so many bytes
 // from a place of the file.
-std::vector<Piece> npz_directory(const std::vector<TraceArray>& arrays, Dtype dtype, const ArrayLayout& layout,
-                                 const std::function<std::uint32_t(Index begin, Index count)>& crc,
-                                 Index large = zip64_from);
+std::vector<FilePiece> npz_directory(const std::vector<TraceArray>& arrays, Dtype dtype, const ArrayLayout& layout,
+                                     const std::function<std::uint32_t(Index begin, Index count)>& crc,
+                                     Index large = zip64_from);
 
 constexpr Index bytes_of(Dtype dtype) {
   return dtype == Dtype::f32 ? 4 : 8;

@@ -13,7 +13,8 @@ namespace mha {
 namespace {
 
 // X·W needs a row of W for each column of X; out×in weights are stored the other way round.
-void check_product(const Node& node, std::string_view name, const Shape& shape, const Operand& operand, Layout layout) {
+void check_product(const Node& node, std::string_view name, const Shape& shape, const OperandShape& operand,
+                   Layout layout) {
   const bool out_by_in = layout == Layout::torch;
   const Index found = out_by_in ? shape.cols : shape.rows;
   if (found == operand.cols) return;
@@ -94,7 +95,7 @@ std::optional<Tensor> stack_biases(const std::vector<Node*>& nodes, Index width)
 
 }  // namespace
 
-Linear take_linear(const LinearNodes& nodes, const Operand& operand, Layout layout) {
+Linear take_linear(const LinearNodes& nodes, const OperandShape& operand, Layout layout) {
   Shape first;
   for (std::size_t i = 0; i < nodes.W.size(); ++i) {
     Node& node = *nodes.W[i];

@@ -10,7 +10,7 @@
 namespace mha {
 
 // What the weights are multiplied with: X, X_kv or Concat.
-struct Operand {
+struct OperandShape {
   std::string_view name;
   Index rows;
   Index cols;
@@ -25,7 +25,7 @@ struct LinearNodes {
 };
 
 // Takes the numbers out of the nodes after checking them against the operand, against one another and against their biases.
-Linear take_linear(const LinearNodes& nodes, const Operand& operand, Layout layout);
+Linear take_linear(const LinearNodes& nodes, const OperandShape& operand, Layout layout);
 
 // Columns of X·W.
 Index width_of(const Shape& shape, Layout layout);

@@ -108,9 +108,9 @@ ArrayLayout npz_layout(const std::vector<TraceArray>& arrays, Dtype dtype, Index
   return layout;
 }
 
-std::vector<Piece> npz_directory(const std::vector<TraceArray>& arrays, Dtype dtype, const ArrayLayout& layout,
-                                 const std::function<std::uint32_t(Index begin, Index count)>& crc, Index large) {
-  std::vector<Piece> pieces;
+std::vector<FilePiece> npz_directory(const std::vector<TraceArray>& arrays, Dtype dtype, const ArrayLayout& layout,
+                                     const std::function<std::uint32_t(Index begin, Index count)>& crc, Index large) {
+  std::vector<FilePiece> pieces;
   std::string directory;
   Index begin = 0;
   for (std::size_t i = 0; i < arrays.size(); ++i) {

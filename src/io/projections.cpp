@@ -9,8 +9,8 @@
 namespace mha {
 namespace {
 
-Linear take_projection(const Projection& projection, const std::vector<WeightsAt>& places, const Operand& operand,
-                       Layout layout) {
+Linear take_projection(const ProjectionFields& projection, const std::vector<WeightsAt>& places,
+                       const OperandShape& operand, Layout layout) {
   LinearNodes nodes{projection.name, projection.width, {}, {}};
   for (const WeightsAt& place : places) {
     Node* const W = place.fields.*projection.W;
@@ -25,17 +25,17 @@ Linear take_projection(const Projection& projection, const std::vector<WeightsAt
 
 }  // namespace
 
-void refuse_weights(const WeightFields& fields, std::initializer_list<Projection> projections,
+void refuse_weights(const WeightFields& fields, std::initializer_list<ProjectionFields> projections,
                     const std::string& sentence) {
-  for (const Projection& projection : projections)
+  for (const ProjectionFields& projection : projections)
     for (const Node* node : {fields.*projection.W, fields.*projection.b})
       if (node != nullptr) fail(*node, sentence);
 }
 
 void take_projections(const std::vector<WeightsAt>& query_places, const std::vector<WeightsAt>& key_places,
                       Problem& problem) {
-  const Operand query_operand{"X", problem.queries(), problem.d_model()};
-  const Operand key_operand{problem.X_kv ? "X_kv" : "X", problem.keys(), problem.d_kv()};
+  const OperandShape query_operand{"X", problem.queries(), problem.d_model()};
+  const OperandShape key_operand{problem.X_kv ? "X_kv" : "X", problem.keys(), problem.d_kv()};
   problem.Q = take_projection(queries, query_places, query_operand, problem.layout);
   problem.K = take_projection(keys, key_places, key_operand, problem.layout);
   problem.V = take_projection(values, key_places, key_operand, problem.layout);

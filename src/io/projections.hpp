@@ -11,15 +11,15 @@
 
 namespace mha {
 
-struct Projection {
+struct ProjectionFields {
   std::string_view name;   // "Q" of W_Q and b_Q
   std::string_view width;  // what the columns of X·W are called
   Node* WeightFields::*W;
   Node* WeightFields::*b;
 };
-inline constexpr Projection queries{"Q", "d_k", &WeightFields::W_Q, &WeightFields::b_Q};
-inline constexpr Projection keys{"K", "d_k", &WeightFields::W_K, &WeightFields::b_K};
-inline constexpr Projection values{"V", "d_v", &WeightFields::W_V, &WeightFields::b_V};
+inline constexpr ProjectionFields queries{"Q", "d_k", &WeightFields::W_Q, &WeightFields::b_Q};
+inline constexpr ProjectionFields keys{"K", "d_k", &WeightFields::W_K, &WeightFields::b_K};
+inline constexpr ProjectionFields values{"V", "d_v", &WeightFields::W_V, &WeightFields::b_V};
 
 // An object of the file that holds weights: a head, a key/value head, or the problem itself.
 struct WeightsAt {
@@ -28,7 +28,8 @@ struct WeightsAt {
 };
 
 // Fails with the sentence at the first of these weights and biases that is given.
-void refuse_weights(const WeightFields& fields, std::initializer_list<Projection> projections, const std::string& sentence);
+void refuse_weights(const WeightFields& fields, std::initializer_list<ProjectionFields> projections,
+                    const std::string& sentence);
 
 // Fills Q, K and V of the problem, whose X, X_kv and layout are known.
 void take_projections(const std::vector<WeightsAt>& query_places, const std::vector<WeightsAt>& key_places,

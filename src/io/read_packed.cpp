@@ -53,7 +53,7 @@ void read_fused(const ProblemFields& fields, Problem& problem) {
   if (problem.X_kv)
     fail(node, "W_QKV makes queries, keys and values from one X, and X_kv is given as well; write W_Q, W_K and W_V");
   refuse_weights(fields, {queries, keys, values}, "W_QKV holds W_Q, W_K and W_V already; write one of the two forms");
-  const Operand operand{"X", problem.queries(), problem.d_model()};
+  const OperandShape operand{"X", problem.queries(), problem.d_model()};
   const Linear whole = take_linear({"QKV", "d_k", {&node}, {fields.b_QKV}}, operand, problem.layout);
   const Index heads_in_all = problem.heads + 2 * problem.kv_heads;
   const std::string heads_text =

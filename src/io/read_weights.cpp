@@ -56,7 +56,7 @@ void read_output_projection(const Node& root, const ProblemFields& fields, Probl
     problem.output_is_concat = true;
     return;
   }
-  const Operand concat{"Concat", problem.queries(), problem.heads * problem.d_v()};
+  const OperandShape concat{"Concat", problem.queries(), problem.heads * problem.d_v()};
   problem.O = take_linear({"O", "d_out", {fields.W_O}, {fields.b_O}}, concat, problem.layout);
 }
 

@@ -87,7 +87,7 @@ TraceExport::TraceExport(OutputFile& file, const std::string& path, BinaryFormat
   if (format == BinaryFormat::npy && arrays_.size() != 1) refuse_count(path, arrays_);
   layout_ = layout_of(format, arrays_, dtype_, device);
   file_.make_room(layout_.size);
-  for (const Piece& piece : layout_.around) file_.write_at(piece.begin, piece.bytes.data(), piece.bytes.size());
+  for (const FilePiece& piece : layout_.around) file_.write_at(piece.begin, piece.bytes.data(), piece.bytes.size());
   for (std::size_t i = 0; i < arrays_.size(); ++i)
     if (arrays_[i].given) write_given(arrays_[i], layout_.begins[i]);
 }
@@ -166,7 +166,7 @@ void TraceExport::write_given(const TraceArray& array, Index begin) {
 void TraceExport::finish() {
   if (format_ != BinaryFormat::npz) return;
   const auto crc = [this](Index begin, Index count) { return crc_of(file_, begin, count); };
-  for (const Piece& piece : npz_directory(arrays_, dtype_, layout_, crc))
+  for (const FilePiece& piece : npz_directory(arrays_, dtype_, layout_, crc))
     file_.write_at(piece.begin, piece.bytes.data(), piece.bytes.size());
 }
 

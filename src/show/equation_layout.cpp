@@ -152,7 +152,7 @@ class EquationLayout {
     style.label_limit = label_limit(drawing, style, room);
     std::vector<Box> boxes;
     for (Index first = 0; first < drawing.all().last;) {
-      const Columns columns = drawing.fitting(style, first, room);
+      const DrawnColumns columns = drawing.fitting(style, first, room);
       boxes.push_back(headed(drawing.draw(style, columns), heading(drawing.matrix(), columns), label_width, room));
       first = columns.last;
     }
@@ -168,7 +168,7 @@ class EquationLayout {
   }
 
   // "Q⁽¹⁾, columns 1–12 of 64"
-  std::string heading(const Matrix& matrix, Columns columns) const {
+  std::string heading(const Matrix& matrix, DrawnColumns columns) const {
     const Shown& shown = matrix.columns;
     const std::optional<Index> first = shown.shown_at(columns.first), last = shown.shown_at(columns.last - 1);
     const Index from = first ? shown.place(*first) : shown.before;

@@ -117,46 +117,46 @@ int MatrixDrawing::column_width(const MatrixStyle& style, Index column) const {
 }
 
 // Between the heads of one large matrix.
-std::string MatrixDrawing::separator(const MatrixStyle& style, Index column, Columns columns) const {
+std::string MatrixDrawing::separator(const MatrixStyle& style, Index column, DrawnColumns columns) const {
   if (column == columns.first || !columns_[static_cast<std::size_t>(column)].starts_group) return "";
   return (style.gap == 1 ? " " : "") + pen_.own("│");
 }
 
 // A cell is a space, the number and gap − 1 spaces, so that shades touch where columns stand two apart. At the brackets
 // the padding takes the place of these spaces.
-int MatrixDrawing::space_before(const MatrixStyle& style, Index column, Columns columns) const {
+int MatrixDrawing::space_before(const MatrixStyle& style, Index column, DrawnColumns columns) const {
   return column == columns.first ? style.padding : 1;
 }
 
-int MatrixDrawing::space_after(const MatrixStyle& style, Index column, Columns columns) const {
+int MatrixDrawing::space_after(const MatrixStyle& style, Index column, DrawnColumns columns) const {
   return column == columns.last - 1 ? style.padding : style.gap - 1;
 }
 
-int MatrixDrawing::cell_width(const MatrixStyle& style, Index column, Columns columns) const {
+int MatrixDrawing::cell_width(const MatrixStyle& style, Index column, DrawnColumns columns) const {
   return display_width(separator(style, column, columns)) + space_before(style, column, columns) +
          column_width(style, column) + space_after(style, column, columns);
 }
 
 // From bracket to bracket.
-int MatrixDrawing::body_width(const MatrixStyle& style, Columns columns) const {
+int MatrixDrawing::body_width(const MatrixStyle& style, DrawnColumns columns) const {
   int width = 2;
   for (Index column = columns.first; column < columns.last; ++column) width += cell_width(style, column, columns);
   return width;
 }
 
-int MatrixDrawing::width(const MatrixStyle& style, Columns columns) const {
+int MatrixDrawing::width(const MatrixStyle& style, DrawnColumns columns) const {
   const int labels = style.row_label_width > 0 ? style.row_label_width + 1 : 0;
   const int sums = matrix_.row_sums.empty() || columns.last < all().last ? 0 : 2 + row_sum_width();
   return labels + frame_width(style, columns) + sums;
 }
 
-int MatrixDrawing::frame_width(const MatrixStyle& style, Columns columns) const {
+int MatrixDrawing::frame_width(const MatrixStyle& style, DrawnColumns columns) const {
   const int name = style.symbol ? display_width(pen_.own(matrix_.symbol)) : 0;
   return std::max(body_width(style, columns), name);
 }
 
-Columns MatrixDrawing::fitting(const MatrixStyle& style, Index first, int width) const {
-  Columns columns{first, first + 1};
+DrawnColumns MatrixDrawing::fitting(const MatrixStyle& style, Index first, int width) const {
+  DrawnColumns columns{first, first + 1};
   while (columns.last < all().last && this->width(style, {first, columns.last + 1}) <= width) ++columns.last;
   if (columns.last == all().last) return columns;
   for (Index column = columns.last; column > first; --column)
@@ -164,7 +164,7 @@ Columns MatrixDrawing::fitting(const MatrixStyle& style, Index first, int width)
   return columns;
 }
 
-std::string MatrixDrawing::framed(const MatrixStyle& style, Columns columns, const std::string& label,
+std::string MatrixDrawing::framed(const MatrixStyle& style, DrawnColumns columns, const std::string& label,
                                   const std::string& body, const std::string& sum) const {
   std::string line = style.row_label_width > 0 ? pad_right(label, style.row_label_width) + " " : "";
   line += body + spaces(frame_width(style, columns) - body_width(style, columns));
@@ -172,7 +172,7 @@ std::string MatrixDrawing::framed(const MatrixStyle& style, Columns columns, con
   return line;
 }
 
-std::string MatrixDrawing::group_line(const MatrixStyle& style, Columns columns) const {
+std::string MatrixDrawing::group_line(const MatrixStyle& style, DrawnColumns columns) const {
   std::string body = " ";
   for (Index first = columns.first; first < columns.last;) {
     const int group = columns_[static_cast<std::size_t>(first)].group;
@@ -186,7 +186,7 @@ std::string MatrixDrawing::group_line(const MatrixStyle& style, Columns columns)
   return framed(style, columns, "", pad_right(body, body_width(style, columns)), "");
 }
 
-std::string MatrixDrawing::label_line(const MatrixStyle& style, Columns columns) const {
+std::string MatrixDrawing::label_line(const MatrixStyle& style, DrawnColumns columns) const {
   std::string body = " ";
   for (Index column = columns.first; column < columns.last; ++column) {
     const int width = column_width(style, column);
@@ -198,7 +198,7 @@ std::string MatrixDrawing::label_line(const MatrixStyle& style, Columns columns)
   return framed(style, columns, "", pad_right(body, body_width(style, columns)), pen_.own("Σ"));
 }
 
-std::string MatrixDrawing::row_line(const MatrixStyle& style, Columns columns, Index row) const {
+std::string MatrixDrawing::row_line(const MatrixStyle& style, DrawnColumns columns, Index row) const {
   const Brackets bracket = brackets(row, matrix_.rows.drawn());
   const std::optional<Index> shown_row = matrix_.rows.shown_at(row);
   std::string body = pen_.own(bracket.left);
@@ -219,7 +219,7 @@ std::string MatrixDrawing::row_line(const MatrixStyle& style, Columns columns, I
                 has_sum ? matrix_.row_sums[static_cast<std::size_t>(*shown_row)] : "");
 }
 
-Box MatrixDrawing::draw(const MatrixStyle& style, Columns columns) const {
+Box MatrixDrawing::draw(const MatrixStyle& style, DrawnColumns columns) const {
   Box box;
   box.width = width(style, columns);
   const bool labelled = style.column_labels && !matrix_.column_labels.empty();

@@ -20,7 +20,7 @@ struct MatrixStyle {
 };
 
 // Columns as drawn, half-open; among them may be the one that stands for what is left out.
-struct Columns {
+struct DrawnColumns {
   Index first = 0;
   Index last = 0;
 };
@@ -31,12 +31,12 @@ class MatrixDrawing {
   MatrixDrawing(const Matrix& matrix, const Pen& pen);
 
   const Matrix& matrix() const { return matrix_; }
-  Columns all() const { return {0, static_cast<Index>(columns_.size())}; }
+  DrawnColumns all() const { return {0, static_cast<Index>(columns_.size())}; }
   int row_label_width() const;
-  int width(const MatrixStyle& style, Columns columns) const;
-  Box draw(const MatrixStyle& style, Columns columns) const;
+  int width(const MatrixStyle& style, DrawnColumns columns) const;
+  Box draw(const MatrixStyle& style, DrawnColumns columns) const;
   // As many columns from `first` on as fit, at least one; groups stay whole unless one alone is too wide.
-  Columns fitting(const MatrixStyle& style, Index first, int width) const;
+  DrawnColumns fitting(const MatrixStyle& style, Index first, int width) const;
 
  private:
   struct Column {
@@ -54,19 +54,19 @@ class MatrixDrawing {
   std::string text(Index row, Index column) const;
   std::string row_label(Index row, int width) const;
   int column_width(const MatrixStyle& style, Index column) const;
-  int space_before(const MatrixStyle& style, Index column, Columns columns) const;
-  int space_after(const MatrixStyle& style, Index column, Columns columns) const;
-  int cell_width(const MatrixStyle& style, Index column, Columns columns) const;
-  int body_width(const MatrixStyle& style, Columns columns) const;
-  int frame_width(const MatrixStyle& style, Columns columns) const;  // the body, or its name where that is wider
+  int space_before(const MatrixStyle& style, Index column, DrawnColumns columns) const;
+  int space_after(const MatrixStyle& style, Index column, DrawnColumns columns) const;
+  int cell_width(const MatrixStyle& style, Index column, DrawnColumns columns) const;
+  int body_width(const MatrixStyle& style, DrawnColumns columns) const;
+  int frame_width(const MatrixStyle& style, DrawnColumns columns) const;  // the body, or its name where that is wider
   int row_sum_width() const;
-  std::string separator(const MatrixStyle& style, Index column, Columns columns) const;
+  std::string separator(const MatrixStyle& style, Index column, DrawnColumns columns) const;
 
-  std::string framed(const MatrixStyle& style, Columns columns, const std::string& label, const std::string& body,
+  std::string framed(const MatrixStyle& style, DrawnColumns columns, const std::string& label, const std::string& body,
                      const std::string& sum) const;
-  std::string group_line(const MatrixStyle& style, Columns columns) const;
-  std::string label_line(const MatrixStyle& style, Columns columns) const;
-  std::string row_line(const MatrixStyle& style, Columns columns, Index row) const;
+  std::string group_line(const MatrixStyle& style, DrawnColumns columns) const;
+  std::string label_line(const MatrixStyle& style, DrawnColumns columns) const;
+  std::string row_line(const MatrixStyle& style, DrawnColumns columns, Index row) const;
 
   const Matrix& matrix_;
   const Pen& pen_;

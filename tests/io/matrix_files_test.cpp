@@ -98,12 +98,12 @@ TEST_CASE("an archive whose sizes and places need 64 bits is read back, here wit
   for (const Index limit : {zip64_from, Index{150}, Index{1}}) {
     const ArrayLayout layout = npz_layout(arrays, Dtype::f64, limit);
     std::string content(static_cast<std::size_t>(layout.size), '\0');
-    const auto put = [&content](const Piece& piece) {
+    const auto put = [&content](const FilePiece& piece) {
       const auto begin = static_cast<std::size_t>(piece.begin);
       content.resize(std::max(content.size(), begin + piece.bytes.size()));
       content.replace(begin, piece.bytes.size(), piece.bytes);
     };
-    for (const Piece& piece : layout.around) put(piece);
+    for (const FilePiece& piece : layout.around) put(piece);
     for (std::size_t i = 0; i < arrays.size(); ++i) put({layout.begins[i], bytes_of(std::vector<double>(2, 0.5))});
     const auto crc = [&content](Index begin, Index count) {
       std::uint32_t sum = 0xFFFFFFFF;
@@ -113,7 +113,7 @@ TEST_CASE("an archive whose sizes and places need 64 bits is read back, here wit
       }
       return ~sum;
     };
-    for (const Piece& piece : npz_directory(arrays, Dtype::f64, layout, crc, limit)) put(piece);
+    for (const FilePiece& piece : npz_directory(arrays, Dtype::f64, layout, crc, limit)) put(piece);
     folder.write("t.npz", content);
     const auto archive = open_matrix_archive(folder / "t.npz", "t.npz");
     CHECK(archive->names() == std::vector<std::string>{"a", "heads.1.weights", "b"});

@@ -58,11 +58,9 @@ class Bench(unittest.TestCase):
                          ["packed.Q", "packed.K", "packed.V", "Q", "K", "V", "scores", "scaled", "weights", "head_output",
                           "concat", "output"])
 
-    def test_the_steps_take_about_the_time_of_the_whole(self):
+    def test_what_computes_has_rates(self):
         for keep in ("all", "output"):
             times = self.times("--tokens", "200", "--d-model", "96", "--heads", "3", "--keep", keep)
-            ratio = sum(step["ms"] for step in times["steps"]) / times["total_ms"]["median"]
-            self.assertTrue(0.3 < ratio < 1.5, f"{keep}: {ratio}")
             product = next(step for step in times["steps"] if step["step"] == "packed.Q")
             self.assertGreater(product["gflops"], 0)
             self.assertGreater(product["gbytes_per_s"], 0)
