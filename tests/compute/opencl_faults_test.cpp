@@ -1,5 +1,7 @@
 // What OpenCL refuses comes out as one sentence with exit code 3, and the cache of built programs is never trusted blindly.
 #ifdef MHA_OPENCL
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -254,6 +256,13 @@ TEST_CASE("the cache gives back what was kept under the same key, whole", "[open
   CHECK_FALSE(ProgramCache(folder.string(), "key").find());
   cache.keep("newer");
   CHECK(cache.find() == "newer");
+  // A pipe would be waited for, and a device need not end.
+  fs::remove(cache.path());
+  REQUIRE(mkfifo(cache.path().c_str(), 0600) == 0);
+  CHECK_FALSE(cache.find());
+  fs::remove(cache.path());
+  fs::create_symlink("/dev/zero", cache.path());
+  CHECK_FALSE(cache.find());
 }
 
 TEST_CASE("a cache folder that cannot be made is no error", "[opencl]") {

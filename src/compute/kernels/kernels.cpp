@@ -29,14 +29,12 @@ template <typename T>
 struct Types;
 template <>
 struct Types<float> {
-  using Bits = std::int32_t;
   typedef float Vector __attribute__((vector_size(vector_bytes), may_alias));
   typedef float Loose __attribute__((vector_size(vector_bytes), may_alias, aligned(4)));
   typedef std::int32_t BitsVector __attribute__((vector_size(vector_bytes), may_alias));
 };
 template <>
 struct Types<double> {
-  using Bits = std::int64_t;
   typedef double Vector __attribute__((vector_size(vector_bytes), may_alias));
   typedef double Loose __attribute__((vector_size(vector_bytes), may_alias, aligned(8)));
   typedef std::int64_t BitsVector __attribute__((vector_size(vector_bytes), may_alias));
