@@ -26,7 +26,7 @@ else()
   add_library(utf8proc::utf8proc ALIAS utf8proc)
 endif()
 
-# libzip is loaded when a .npz file is read (src/io/libzip.cpp), so only its headers and its name matter here. Debian's
+# libzip is loaded when a .npz file is read (src/io/arrays/libzip.cpp), so only its headers and its name matter here. Debian's
 # CMake package of it asks for programs that libzip-dev does not bring.
 add_library(mha_libzip INTERFACE)
 find_path(LIBZIP_INCLUDE zip.h)

@@ -18,9 +18,9 @@ int terminal_width() {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is then an error of write(), which ends the program quietly
-  mha::FdSink out(STDOUT_FILENO, "standard output");
-  mha::FdSink err(STDERR_FILENO, "standard error");
-  mha::World world{out,
+  mha::io::FdSink out(STDOUT_FILENO, "standard output");
+  mha::io::FdSink err(STDERR_FILENO, "standard error");
+  mha::cli::World world{out,
                    err,
                    STDIN_FILENO,
                    isatty(STDIN_FILENO) == 1,
@@ -31,5 +31,5 @@ int main(int argc, char** argv) {
                      return std::string(value == nullptr ? "" : value);
                    },
                    isatty(STDERR_FILENO) == 1};
-  return mha::cli({argv + 1, argv + argc}, world);
+  return mha::cli::cli({argv + 1, argv + argc}, world);
 }

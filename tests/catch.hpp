@@ -6,3 +6,5 @@
 #else
 #include <catch2/catch.hpp>
 #endif
+
+#include "folders.hpp"

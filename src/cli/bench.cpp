@@ -11,9 +11,9 @@
 #include "compute/cost.hpp"
 #include "compute/cpu_variants.hpp"
 #include "compute/measure.hpp"
-#include "io/json_writer.hpp"
+#include "io/json/json_writer.hpp"
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 // As written on the command line.
@@ -70,7 +70,7 @@ struct Rates {
 };
 
 // None for what takes less than a microsecond: a step that only names a part of another's numbers.
-Rates rates_of(const Cost& cost, double ms, Dtype dtype) {
+Rates rates_of(const compute::Cost& cost, double ms, Dtype dtype) {
   if (ms < 1e-3) return {};
   return {cost.operations / ms * 1e-6, cost.numbers * (dtype == Dtype::f32 ? 4 : 8) / ms * 1e-6};
 }
@@ -81,7 +81,7 @@ class Bench {
     if (texts.dtype) options_.dtype = parse_choice("--dtype", *texts.dtype, {"f64", "f32"}) == 1 ? Dtype::f32 : Dtype::f64;
     options_.threads = threads_from(texts.threads);
     Arithmetic arithmetic;
-    if (texts.device) arithmetic.device = parse_device(*texts.device);
+    if (texts.device) arithmetic.device = compute::parse_device(*texts.device);
     options_.device = device_from(arithmetic, world);
     if (texts.repeat) repeat_ = parse_number("--repeat", *texts.repeat, 1, 1000000);
     json_ = texts.format && parse_choice("--format", *texts.format, {"text", "json"}) == 1;
@@ -93,38 +93,38 @@ class Bench {
       kept.steps.assign(step_count, false);
       kept.steps[static_cast<std::size_t>(StepId::output)] = true;
     }
-    options_.keep = values_to_keep(plan_, kept, false);
+    options_.keep = compute::values_to_keep(plan_, kept, false);
   }
 
   void tell_everything() {
-    times_ = measure(plan_, options_, repeat_);
+    times_ = compute::measure(plan_, options_, repeat_);
     if (json_)
       write_json();
     else
-      world_.out.write(text(measure_reach(options_)));
+      world_.out.write(text(compute::measure_reach(options_)));
   }
 
  private:
   Rates rates(std::size_t i) const {
-    return rates_of(cost_of(plan_, plan_.steps[i]), times_.step_ms[i].median, options_.dtype);
+    return rates_of(compute::cost_of(plan_, plan_.steps[i]), times_.step_ms[i].median, options_.dtype);
   }
 
   void write_json() const {
-    JsonWriter json(world_.out);
+    io::JsonWriter json(world_.out);
     json.begin_object();
     json.text("device", options_.device.description);
     json.text("dtype", dtype_name(options_.dtype));
     json.integer("threads", times_.threads);
     json.integer("repeat", repeat_);
     json.key("total_ms");
-    json.begin_object(JsonWriter::Spread::line);
+    json.begin_object(io::JsonWriter::Spread::line);
     json.number("median", times_.total_ms.median);
     json.number("min", times_.total_ms.least);
     json.end();
     json.key("steps");
     json.begin_array();
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      json.begin_object(JsonWriter::Spread::line);
+      json.begin_object(io::JsonWriter::Spread::line);
       json.text("step", name_of(plan_.steps[i].id).id);
       json.number("ms", times_.step_ms[i].median);
       json.number("gflops", rates(i).gflops);
@@ -136,16 +136,16 @@ class Bench {
     json.finish();
   }
 
-  std::string text(const Reach& reach) const {
+  std::string text(const compute::Reach& reach) const {
     std::string page = fmt::format(
         "{} tokens · {} keys · d_model {} · heads {} · {} {}{} · repeats {}\n\n", problem_.queries(), problem_.keys(),
         problem_.d_model(), problem_.heads, options_.device.description, dtype_name(options_.dtype),
-        options_.device.is_cpu() ? fmt::format(", kernels {} · threads {}", cpu_kernels_name(plan_), times_.threads) : "",
+        options_.device.is_cpu() ? fmt::format(", kernels {} · threads {}", compute::cpu_kernels_name(plan_), times_.threads) : "",
         repeat_);
     page += fmt::format("{:<14}{:>12}{:>12}{:>12}{:>12}\n", "step", "median ms", "least ms", "GFLOP/s", "GB/s");
-    Cost all;
+    compute::Cost all;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      const Cost cost = cost_of(plan_, plan_.steps[i]);
+      const compute::Cost cost = compute::cost_of(plan_, plan_.steps[i]);
       all.operations += cost.operations;
       all.numbers += cost.numbers;
       page += row(name_of(plan_.steps[i].id).id, times_.step_ms[i], rates(i));
@@ -159,7 +159,7 @@ class Bench {
     return page;
   }
 
-  static std::string row(std::string_view name, const Spread& ms, const Rates& rates) {
+  static std::string row(std::string_view name, const compute::Spread& ms, const Rates& rates) {
     return fmt::format("{:<14}{:>12.3f}{:>12.3f}{:>12.1f}{:>12.1f}\n", name, ms.median, ms.least, rates.gflops,
                        rates.gbytes_per_s);
   }
@@ -167,10 +167,10 @@ class Bench {
   World& world_;
   Problem problem_;
   Plan plan_;
-  RunOptions options_;
+  compute::RunOptions options_;
   int repeat_ = 15;
   bool json_ = false;
-  Measurement times_;
+  compute::Measurement times_;
 };
 
 }  // namespace
@@ -200,4 +200,4 @@ Action setup_bench(CLI::App& app) {
   };
 }
 
-}  // namespace mha
+}  // namespace mha::cli

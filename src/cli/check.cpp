@@ -1,5 +1,5 @@
 // mha check: compares answers with what follows from them, step by step, and names the likely mistake.
-#include "study/check.hpp"
+#include "study/check/check.hpp"
 
 #include <fmt/format.h>
 
@@ -12,13 +12,13 @@
 #include "cli/page_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/values.hpp"
-#include "io/file_identity.hpp"
-#include "io/output_file.hpp"
-#include "study/check_all.hpp"
-#include "study/report_files.hpp"
-#include "study/report_page.hpp"
+#include "io/files/file_identity.hpp"
+#include "io/files/output_file.hpp"
+#include "study/check/check_all.hpp"
+#include "study/check/report_files.hpp"
+#include "study/check/report_page.hpp"
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 // As written on the command line.
@@ -43,8 +43,8 @@ Format format_of(const CheckOptionTexts& texts) {
   return Format::text;
 }
 
-ToleranceOptions tolerance_from(const CheckOptionTexts& texts) {
-  ToleranceOptions tolerance;
+study::ToleranceOptions tolerance_from(const CheckOptionTexts& texts) {
+  study::ToleranceOptions tolerance;
   if (texts.tol) tolerance.tol = parse_tolerance("--tol", *texts.tol);
   if (texts.rtol) tolerance.rtol = parse_tolerance("--rtol", *texts.rtol);
   if (texts.sigfig) tolerance.sigfig = parse_number("--sigfig", *texts.sigfig, 1, 17);
@@ -53,9 +53,9 @@ ToleranceOptions tolerance_from(const CheckOptionTexts& texts) {
   return tolerance;
 }
 
-std::optional<Hint> hint_from(const CheckOptionTexts& texts) {
+std::optional<study::Hint> hint_from(const CheckOptionTexts& texts) {
   if (!texts.hint) return std::nullopt;
-  return static_cast<Hint>(parse_number("--hint", *texts.hint, 1, 3));
+  return static_cast<study::Hint>(parse_number("--hint", *texts.hint, 1, 3));
 }
 
 std::size_t threads_from(const CheckOptionTexts& texts) {
@@ -68,9 +68,9 @@ void refuse_two_standard_inputs(const CheckOptionTexts& texts) {
   if (dashes > 1) throw Error("standard input can be read once only; write - for the problem or for one answer");
 }
 
-Exit exit_of(const std::vector<Report>& reports) {
+Exit exit_of(const std::vector<study::Report>& reports) {
   Exit exit = Exit::fine;
-  for (const Report& report : reports) {
+  for (const study::Report& report : reports) {
     if (report.unusable) return Exit::bad_input;
     if (!report.is_right()) exit = Exit::difference;
   }
@@ -92,49 +92,49 @@ class Check {
     refuse_two_standard_inputs(texts_);
     const std::size_t threads = threads_from(texts_);
     const Problem problem = read_problem(*texts_.problem, world_, texts_.allow_outside);
-    const std::vector<AnswerSource> answers = find_answers(texts_.answers, world_.input);
+    const std::vector<io::AnswerSource> answers = io::find_answers(texts_.answers, world_.input);
     if (format_ == Format::gradescope && answers.size() != 1)
       throw Error(fmt::format("--format gradescope is for one answer at a time, but there are {}", answers.size()));
-    std::deque<OutputFile> files;
+    std::deque<io::OutputFile> files;
     open_output(problem, answers, files);
-    const std::vector<Report> reports = check(Checker(problem, tolerance_), answers, threads);
+    const std::vector<study::Report> reports = check(study::Checker(problem, tolerance_), answers, threads);
     const bool nothing_to_show = format_ == Format::text && reports.size() == 1 && reports.front().unusable;
     if (!nothing_to_show) {
       write(files.empty() ? world_.out : files.front().sink(), reports, problem);
-      commit_all(files);
+      io::commit_all(files);
     }
-    for (const Report& report : reports)
+    for (const study::Report& report : reports)
       if (report.unusable) tell(world_, *report.unusable);
     return exit_of(reports);
   }
 
  private:
-  void open_output(const Problem& problem, const std::vector<AnswerSource>& answers, std::deque<OutputFile>& files) const {
+  void open_output(const Problem& problem, const std::vector<io::AnswerSource>& answers, std::deque<io::OutputFile>& files) const {
     if (!texts_.output) return;
     std::vector<std::string> inputs = texts_.answers;
     inputs.insert(inputs.end(), problem.files.begin(), problem.files.end());
-    for (const AnswerSource& answer : answers) inputs.push_back(answer.name);
+    for (const io::AnswerSource& answer : answers) inputs.push_back(answer.name);
     inputs.push_back(*texts_.problem);
-    refuse_overwriting({*texts_.output}, inputs);
+    io::refuse_overwriting({*texts_.output}, inputs);
     files.emplace_back(*texts_.output);
   }
 
-  std::vector<Report> check(const Checker& checker, const std::vector<AnswerSource>& answers, std::size_t threads) const {
+  std::vector<study::Report> check(const study::Checker& checker, const std::vector<io::AnswerSource>& answers, std::size_t threads) const {
     Progress progress(world_, answers.size());
-    std::vector<Report> reports = check_all(checker, answers, threads, [&](std::size_t done) { progress.show(done); });
+    std::vector<study::Report> reports = study::check_all(checker, answers, threads, [&](std::size_t done) { progress.show(done); });
     progress.clear();
     return reports;
   }
 
-  void write(Sink& sink, const std::vector<Report>& reports, const Problem& problem) const {
-    TextStyle style = style_;
+  void write(io::Sink& sink, const std::vector<study::Report>& reports, const Problem& problem) const {
+    show::TextStyle style = style_;
     if (texts_.output) style.color = false;
     switch (format_) {
-      case Format::text: sink.write(write_text(describe(reports, problem, page_, hint_), style)); break;
-      case Format::json: write_report_json(sink, reports, hint_); break;
-      case Format::csv: write_report_csv(sink, reports, hint_); break;
+      case Format::text: sink.write(show::write_text(describe(reports, problem, page_, hint_), style)); break;
+      case Format::json: study::write_report_json(sink, reports, hint_); break;
+      case Format::csv: study::write_report_csv(sink, reports, hint_); break;
       case Format::gradescope:
-        write_report_gradescope(sink, reports.front(), page_.language, page_.index_base, hint_);
+        study::write_report_gradescope(sink, reports.front(), page_.language, page_.index_base, hint_);
         break;
     }
   }
@@ -142,10 +142,10 @@ class Check {
   const CheckOptionTexts& texts_;
   World& world_;
   Format format_;
-  ToleranceOptions tolerance_;
-  std::optional<Hint> hint_;
-  PageOptions page_;
-  TextStyle style_;
+  study::ToleranceOptions tolerance_;
+  std::optional<study::Hint> hint_;
+  show::PageOptions page_;
+  show::TextStyle style_;
 };
 
 constexpr std::string_view examples_of_use =
@@ -187,4 +187,4 @@ Action setup_check(CLI::App& app) {
   };
 }
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -10,7 +10,7 @@
 #include "compute/cpu_variants.hpp"
 #include "core/suggest.hpp"
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 std::string overview() {
@@ -84,7 +84,7 @@ Exit dispatch(const std::vector<std::string>& arguments, World& world) {
     world.out.write("mha " MHA_VERSION "\n");
     return Exit::fine;
   }
-  choose_cpu_variant(world.environment("MHA_CPU"));
+  compute::choose_cpu_variant(world.environment("MHA_CPU"));
   return run_command(arguments, world);
 }
 
@@ -103,11 +103,11 @@ int cli(const std::vector<std::string>& arguments, World& world) {
       tell(world, "not enough memory for this problem; fewer tokens or heads need less");
       return static_cast<int>(Exit::bad_input);
     }
-  } catch (const ClosedPipe&) {  // whoever read our output has seen enough
+  } catch (const io::ClosedPipe&) {  // whoever read our output has seen enough
     return static_cast<int>(Exit::fine);
   } catch (const Error& error) {  // not even the message could be written
     return static_cast<int>(error.exit_code());
   }
 }
 
-}  // namespace mha
+}  // namespace mha::cli

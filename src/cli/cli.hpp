@@ -6,9 +6,9 @@
 
 #include "cli/world.hpp"
 
-namespace mha {
+namespace mha::cli {
 
 // `arguments` without the program's name. Every failure is told on world.err; nothing is thrown.
 int cli(const std::vector<std::string>& arguments, World& world);
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -9,7 +9,7 @@
 #include "cli/world.hpp"
 #include "core/error.hpp"
 
-namespace mha {
+namespace mha::cli {
 
 // What a command does once its options are parsed.
 using Action = std::function<Exit(World&)>;
@@ -47,4 +47,4 @@ inline constexpr std::array commands = {
     Command{"schema", "print the JSON Schema of problem or trace files", setup_schema},
 };
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -6,10 +6,10 @@
 #include "cli/page_options.hpp"
 #include "cli/values.hpp"
 #include "core/suggest.hpp"
-#include "show/phrases.hpp"
-#include "study/compare_page.hpp"
+#include "show/words/phrases.hpp"
+#include "study/compare/compare_page.hpp"
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 struct CompareOptions {
@@ -22,57 +22,57 @@ struct CompareOptions {
 
 constexpr Text with_mistake{"{0} with {1}", "{0}，错误：{1}"};
 
-const Mistake& mistake_called(const std::string& id) {
-  if (const Mistake* mistake = find_mistake(id)) return *mistake;
+const study::Mistake& mistake_called(const std::string& id) {
+  if (const study::Mistake* mistake = study::find_mistake(id)) return *mistake;
   std::vector<std::string_view> ids;
-  for (const Mistake& mistake : mistakes()) ids.push_back(mistake.id);
+  for (const study::Mistake& mistake : study::mistakes()) ids.push_back(mistake.id);
   throw Error(
       fmt::format("--mistake '{}': no mistake has this id.{} `mha mistakes` lists them", id, did_you_mean(id, ids)));
 }
 
-Words named(const Problem& problem, const std::string& name, Language language) {
-  return problem.title.empty() ? Words().quote(name) : Words().quote(problem.title.in(language));
+show::Words named(const Problem& problem, const std::string& name, Language language) {
+  return problem.title.empty() ? show::Words().quote(name) : show::Words().quote(problem.title.in(language));
 }
 
-Side side_of(const Problem& problem, const std::string& name, Language language) {
-  const Plan plan = answer_plan(problem);
-  return {named(problem, name, language), written(plan, simulate(plan))};
+study::Side side_of(const Problem& problem, const std::string& name, Language language) {
+  const Plan plan = study::answer_plan(problem);
+  return {named(problem, name, language), study::written(plan, study::simulate(plan))};
 }
 
 // The first form of the mistake that this problem shows, else its first one.
-Side mistaken_side(const Problem& problem, const std::string& name, const Mistake& mistake, Language language) {
-  const Variants variants = mistake.variants(problem);
+study::Side mistaken_side(const Problem& problem, const std::string& name, const study::Mistake& mistake, Language language) {
+  const study::Variants variants = mistake.variants(problem);
   if (variants.empty())
     throw Error(
         fmt::format("--mistake {0}: it cannot be made on {1}; `mha mistakes {1}` lists what can", mistake.id, name));
-  const std::vector<Written> right = right_forms(problem);
-  const Variant* shown = &variants.front();
-  for (const Variant& variant : variants) {
-    const Written numbers = written(variant.plan, simulate(variant.plan));
-    if (std::none_of(right.begin(), right.end(), [&](const Written& form) { return !first_difference(numbers, form); })) {
+  const std::vector<study::Written> right = study::right_forms(problem);
+  const study::Variant* shown = &variants.front();
+  for (const study::Variant& variant : variants) {
+    const study::Written numbers = study::written(variant.plan, study::simulate(variant.plan));
+    if (std::none_of(right.begin(), right.end(), [&](const study::Written& form) { return !study::first_difference(numbers, form); })) {
       shown = &variant;
       break;
     }
   }
   std::string id(mistake.id);
   if (!shown->detail.empty()) id += fmt::format(" ({})", shown->detail);
-  Words words = say_words(language, with_mistake, {named(problem, name, language), Words(id)});
-  return {std::move(words), written(shown->plan, simulate(shown->plan))};
+  show::Words words = show::say_words(language, with_mistake, {named(problem, name, language), show::Words(id)});
+  return {std::move(words), study::written(shown->plan, study::simulate(shown->plan))};
 }
 
 void write_comparison(const CompareOptions& options, World& world) {
-  PageOptions page = page_from(options.page, world);
+  show::PageOptions page = page_from(options.page, world);
   if (options.steps) page.selection.steps = parse_steps(*options.steps);
   page.full = options.full;
   const std::string& name = options.problems.front();
   const Problem problem = read_problem(name, world, options.allow_outside);
-  const Side left = side_of(problem, name, page.language);
-  Side right;
-  Words remark;
+  const study::Side left = side_of(problem, name, page.language);
+  study::Side right;
+  show::Words remark;
   Index heads = problem.heads;
   std::optional<Problem> other;
   if (options.mistake) {
-    const Mistake& mistake = mistake_called(*options.mistake);
+    const study::Mistake& mistake = mistake_called(*options.mistake);
     right = mistaken_side(problem, name, mistake, page.language);
     remark.add(std::string(mistake.what.in(page.language)));
   } else {
@@ -82,8 +82,8 @@ void write_comparison(const CompareOptions& options, World& world) {
   }
   if (options.heads)
     page.selection.heads = parse_numbers("--heads", *options.heads, heads, static_cast<int>(page.index_base), "head");
-  const Document document = describe(compare(left.numbers, right.numbers), left, right, remark, page);
-  world.out.write(write_text(document, style_from(options.page, world)));
+  const show::Document document = describe(study::compare(left.numbers, right.numbers), left, right, remark, page);
+  world.out.write(show::write_text(document, style_from(options.page, world)));
 }
 
 }  // namespace
@@ -113,4 +113,4 @@ Action setup_compare(CLI::App& app) {
   };
 }
 
-}  // namespace mha
+}  // namespace mha::cli

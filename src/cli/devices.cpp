@@ -5,9 +5,9 @@
 #include "cli/page_options.hpp"
 #include "cli/values.hpp"
 #include "compute/opencl.hpp"
-#include "show/phrases.hpp"
+#include "show/words/phrases.hpp"
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 constexpr Text device_header{"device", "设备"};
@@ -22,27 +22,27 @@ std::string memory_text(Index bytes) {
   return bytes > 0 ? fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30)) : "?";
 }
 
-std::vector<Words> row_of(const DeviceInfo& device, Language language) {
-  return {Words(device.index), Words(memory_text(device.memory)), Words(say(language, device.has_f64 ? yes : no)),
-          Words().quote(device.vendor), Words().quote(device.name)};
+std::vector<show::Words> row_of(const compute::DeviceInfo& device, Language language) {
+  return {show::Words(device.index), show::Words(memory_text(device.memory)), show::Words(show::say(language, device.has_f64 ? yes : no)),
+          show::Words().quote(device.vendor), show::Words().quote(device.name)};
 }
 
 void list_devices(Language language, World& world) {
-  Table table;
+  show::Table table;
   for (const Text* header : {&device_header, &memory_header, &f64_header, &vendor_header, &name_header})
-    table.header.push_back(say(language, *header));
+    table.header.push_back(show::say(language, *header));
   table.numeric = {false, true, false, false, false};
-  table.rows.push_back(row_of(processor(), language));
-  for (const DeviceInfo& device : opencl_devices()) table.rows.push_back(row_of(device, language));
-  Document page;
+  table.rows.push_back(row_of(compute::processor(), language));
+  for (const compute::DeviceInfo& device : compute::opencl_devices()) table.rows.push_back(row_of(device, language));
+  show::Document page;
   page.language = language;
   page.blocks.emplace_back(std::move(table));
-  if (const std::optional<std::string> lack = opencl_lack())
-    page.blocks.emplace_back(Note{Note::Kind::paragraph, Words("no OpenCL device: " + *lack)});
-  TextStyle style;
+  if (const std::optional<std::string> lack = compute::opencl_lack())
+    page.blocks.emplace_back(show::Note{show::Note::Kind::paragraph, show::Words("no OpenCL device: " + *lack)});
+  show::TextStyle style;
   style.width = world.terminal_width;
   style.color = wants_color(world);
-  world.out.write(write_text(page, style));
+  world.out.write(show::write_text(page, style));
 }
 
 }  // namespace
@@ -63,4 +63,4 @@ Action setup_devices(CLI::App& app) {
   };
 }
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -3,11 +3,11 @@
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/values.hpp"
-#include "io/embedded.hpp"
-#include "io/problem_reader.hpp"
-#include "show/text_writer.hpp"
+#include "io/problem/embedded.hpp"
+#include "io/problem/problem_reader.hpp"
+#include "show/text/text_writer.hpp"
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 struct ExamplesOptions {
@@ -18,19 +18,19 @@ constexpr Text name_heading = {"name", "名称"};
 constexpr Text title_heading = {"what it shows", "内容"};
 
 void list_examples(Language language, World& world) {
-  Table table;
+  show::Table table;
   table.header = {std::string(name_heading.in(language)), std::string(title_heading.in(language))};
-  for (const EmbeddedFile& example : examples()) {
-    const Problem problem = read_problem_text(example.text, example.name);
-    table.rows.push_back({Words(std::string(example.name)), Words().quote(problem.title.in(language))});
+  for (const io::EmbeddedFile& example : io::examples()) {
+    const Problem problem = io::read_problem_text(example.text, example.name);
+    table.rows.push_back({show::Words(std::string(example.name)), show::Words().quote(problem.title.in(language))});
   }
-  Document page;
+  show::Document page;
   page.language = language;
   page.blocks.emplace_back(std::move(table));
-  TextStyle style;
+  show::TextStyle style;
   style.width = world.terminal_width;
   style.color = wants_color(world);
-  world.out.write(write_text(page, style));
+  world.out.write(show::write_text(page, style));
 }
 
 }  // namespace
@@ -54,4 +54,4 @@ Action setup_examples(CLI::App& app) {
   };
 }
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -11,17 +11,17 @@
 #include "cli/page_options.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
-#include "io/output_file.hpp"
-#include "io/output_folder.hpp"
-#include "io/roster.hpp"
-#include "io/trace_writer.hpp"
-#include "show/markdown_writer.hpp"
-#include "show/text_writer.hpp"
-#include "study/exercise.hpp"
-#include "study/exercise_files.hpp"
-#include "study/worksheet.hpp"
+#include "io/files/output_file.hpp"
+#include "io/files/output_folder.hpp"
+#include "io/files/roster.hpp"
+#include "io/problem/trace_writer.hpp"
+#include "show/text/markdown_writer.hpp"
+#include "show/text/text_writer.hpp"
+#include "study/exercise/exercise.hpp"
+#include "study/exercise/exercise_files.hpp"
+#include "study/exercise/worksheet.hpp"
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 constexpr int page_width = 80;
@@ -34,10 +34,10 @@ struct ExerciseTexts {
 };
 
 struct Request {
-  ExerciseSizes sizes;
-  const Difficulty* difficulty = nullptr;
+  study::ExerciseSizes sizes;
+  const study::Difficulty* difficulty = nullptr;
   int seed = 1;
-  WorksheetOptions worksheet;
+  study::WorksheetOptions worksheet;
   std::string folder;
   std::optional<std::string> roster;
 };
@@ -46,8 +46,8 @@ int number_or(const std::optional<std::string>& text, std::string_view option, i
   return text ? parse_number(option, *text, least, most) : otherwise;
 }
 
-ExerciseSizes sizes_from(const ExerciseTexts& texts) {
-  ExerciseSizes sizes;
+study::ExerciseSizes sizes_from(const ExerciseTexts& texts) {
+  study::ExerciseSizes sizes;
   sizes.tokens = number_or(texts.tokens, "--tokens", 3, 1, 8);
   sizes.d_model = number_or(texts.d_model, "--d-model", 6, 1, 32);
   sizes.heads = number_or(texts.heads, "--heads", 3, 1, 8);
@@ -64,11 +64,11 @@ ExerciseSizes sizes_from(const ExerciseTexts& texts) {
   return sizes;
 }
 
-const Difficulty& difficulty_from(const ExerciseTexts& texts) {
+const study::Difficulty& difficulty_from(const ExerciseTexts& texts) {
   std::vector<std::string_view> names;
-  names.reserve(difficulties.size());
-  for (const Difficulty& difficulty : difficulties) names.push_back(difficulty.name);
-  return difficulties[parse_choice("--difficulty", texts.difficulty.value_or("normal"), names)];
+  names.reserve(study::difficulties.size());
+  for (const study::Difficulty& difficulty : study::difficulties) names.push_back(difficulty.name);
+  return study::difficulties[parse_choice("--difficulty", texts.difficulty.value_or("normal"), names)];
 }
 
 Request request_from(const ExerciseTexts& texts, const World& world) {
@@ -91,10 +91,10 @@ struct Folders {
   std::string student, teacher;
 };
 
-void write_key(Sink& sink, const Problem& problem, std::optional<int> rounding) {
+void write_key(io::Sink& sink, const Problem& problem, std::optional<int> rounding) {
   const Plan plan = make_plan(problem);
   const Selection all;
-  write_trace(sink, problem, plan, run(plan, {values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
+  io::write_trace(sink, problem, plan, compute::run(plan, {compute::values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
 }
 
 // Whether a list of the JSON text holds a number: in a template they are all null.
@@ -124,54 +124,54 @@ void refuse_filled_in(const std::string& folder) {
 }
 
 // All files of one exercise, or none.
-void write_exercise_files(const Problem& problem, const WorksheetOptions& options, const Folders& folders) {
-  make_folder(folders.student);
-  make_folder(folders.teacher);
-  std::deque<OutputFile> files;
-  const auto open = [&files](const std::string& folder, const char* name) -> Sink& {
+void write_exercise_files(const Problem& problem, const study::WorksheetOptions& options, const Folders& folders) {
+  io::make_folder(folders.student);
+  io::make_folder(folders.teacher);
+  std::deque<io::OutputFile> files;
+  const auto open = [&files](const std::string& folder, const char* name) -> io::Sink& {
     return files.emplace_back(folder + "/" + name).sink();
   };
-  const Document page = worksheet(problem, options);
-  write_exercise(open(folders.student, "problem.json"), problem);
-  open(folders.student, "worksheet.md").write(write_markdown(page, page_width));
-  open(folders.student, "worksheet.txt").write(write_text(page, {page_width, false, false}));
-  write_answer_template(open(folders.student, "answer.json"), problem);
+  const show::Document page = study::worksheet(problem, options);
+  study::write_exercise(open(folders.student, "problem.json"), problem);
+  open(folders.student, "worksheet.md").write(show::write_markdown(page, page_width));
+  open(folders.student, "worksheet.txt").write(show::write_text(page, {page_width, false, false}));
+  study::write_answer_template(open(folders.student, "answer.json"), problem);
   write_key(open(folders.teacher, "key.json"), problem, std::nullopt);
   write_key(open(folders.teacher, "key_rounded.json"), problem, options.decimals);
-  write_mistakes(open(folders.teacher, "mistakes.json"), problem);
-  commit_all(files);
+  study::write_mistakes(open(folders.teacher, "mistakes.json"), problem);
+  io::commit_all(files);
 }
 
-void write_for_class(const Request& request, const ExerciseMaker& maker) {
+void write_for_class(const Request& request, const study::ExerciseMaker& maker) {
   const std::string teacher = request.folder + "/teacher";
   std::vector<Problem> problems;
-  const std::vector<Student> students = read_roster(*request.roster);
-  for (const Student& student : students) refuse_filled_in(request.folder + "/" + student.folder);
-  std::string index = csv_line({"name", "folder", "seed"});
-  for (const Student& student : students) {
-    const std::uint32_t seed = student_seed(static_cast<std::uint32_t>(request.seed), student.name);
+  const std::vector<io::Student> students = io::read_roster(*request.roster);
+  for (const io::Student& student : students) refuse_filled_in(request.folder + "/" + student.folder);
+  std::string index = io::csv_line({"name", "folder", "seed"});
+  for (const io::Student& student : students) {
+    const std::uint32_t seed = study::student_seed(static_cast<std::uint32_t>(request.seed), student.name);
     problems.push_back(maker.draw(seed));
-    index += csv_line({student.name, student.folder, fmt::format("{}", seed)});
+    index += io::csv_line({student.name, student.folder, fmt::format("{}", seed)});
   }
   for (std::size_t i = 0; i < students.size(); ++i) {
-    WorksheetOptions options = request.worksheet;
+    study::WorksheetOptions options = request.worksheet;
     options.student = students[i].name;
     write_exercise_files(problems[i], options,
                          {request.folder + "/" + students[i].folder, teacher + "/" + students[i].folder});
   }
-  OutputFile file(teacher + "/index.csv");
+  io::OutputFile file(teacher + "/index.csv");
   file.sink().write(index);
   file.commit();
 }
 
-void warn_of_blind_spots(const ExerciseSizes& sizes, const BlindSpots& spots, World& world) {
+void warn_of_blind_spots(const study::ExerciseSizes& sizes, const study::BlindSpots& spots, World& world) {
   if (!spots.hidden.empty())
     tell(world, fmt::format("these sizes hide {}: whoever makes one of these mistakes gets every number right",
                             fmt::join(spots.hidden, ", ")));
   for (const std::vector<std::string_view>& group : spots.alike)
     tell(world, fmt::format("these sizes cannot tell {} apart: they give the same numbers", fmt::join(group, ", ")));
   if (spots.hidden.empty() && spots.alike.empty()) return;
-  const ExerciseSizes better = well_chosen(sizes);
+  const study::ExerciseSizes better = study::well_chosen(sizes);
   const std::string groups = better.heads == better.kv_heads ? "" : fmt::format(" --kv-heads {}", better.kv_heads);
   tell(world, fmt::format("--tokens {} --d-model {} --heads {}{} shows and tells apart all that can be", better.tokens,
                           better.d_model, better.heads, groups));
@@ -208,7 +208,7 @@ Action setup_exercise(CLI::App& app) {
   return [texts](World& world) {
     const Request request = request_from(*texts, world);
     if (!request.roster) refuse_filled_in(request.folder);
-    const ExerciseMaker maker(request.sizes, *request.difficulty);
+    const study::ExerciseMaker maker(request.sizes, *request.difficulty);
     warn_of_blind_spots(request.sizes, maker.blind_spots(), world);
     if (request.roster)
       write_for_class(request, maker);
@@ -219,4 +219,4 @@ Action setup_exercise(CLI::App& app) {
   };
 }
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -7,11 +7,11 @@
 #include "cli/page_options.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
-#include "io/answer_names.hpp"
-#include "study/explanation_json.hpp"
-#include "study/explanation_page.hpp"
+#include "io/problem/answer_names.hpp"
+#include "study/explain/explanation_json.hpp"
+#include "study/explain/explanation_page.hpp"
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 constexpr int deepest = 20;  // more than any plan has steps behind one another
@@ -28,21 +28,21 @@ struct ExplainTexts {
 struct Request {
   std::string problem = "worked";
   std::vector<std::string> entries;
-  Depth depth = 1;
+  study::Depth depth = 1;
   bool json = false;
   Arithmetic arithmetic;
-  PageOptions page;
-  TextStyle style;
+  show::PageOptions page;
+  show::TextStyle style;
   bool allow_outside = false;
 };
 
 // What is no entry is the problem.
 void take_words(const std::vector<std::string>& words, Request& request) {
   std::vector<std::string> problems;
-  for (const std::string& word : words) (looks_like_entry(word) ? request.entries : problems).push_back(word);
+  for (const std::string& word : words) (study::looks_like_entry(word) ? request.entries : problems).push_back(word);
   for (const std::string& word : problems)
     if (problems.size() > 1 || request.entries.empty())
-      if (matrix_name(word)) throw Error(fmt::format("'{0}' is a whole matrix; write an entry, such as {0}[1,1]", word));
+      if (io::matrix_name(word)) throw Error(fmt::format("'{0}' is a whole matrix; write an entry, such as {0}[1,1]", word));
   if (problems.size() > 1)
     throw Error(fmt::format("one problem at a time, but '{}' were given; an entry is written such as Y[1,1]",
                             fmt::join(problems, "' and '")));
@@ -50,7 +50,7 @@ void take_words(const std::vector<std::string>& words, Request& request) {
   if (!problems.empty()) request.problem = problems.front();
 }
 
-Depth parse_depth(const std::string& text) {
+study::Depth parse_depth(const std::string& text) {
   if (text == "all") return std::nullopt;
   return parse_number("--depth", text, 1, deepest);
 }
@@ -61,20 +61,20 @@ Request request_from(const ExplainTexts& texts, const World& world) {
   if (texts.depth) request.depth = parse_depth(*texts.depth);
   if (texts.format) request.json = parse_choice("--format", *texts.format, {"text", "json"}) == 1;
   request.arithmetic = arithmetic_from(texts.computation);
-  request.page = page_from(texts.page, world, request.arithmetic.rounding.value_or(PageOptions{}.precision));
+  request.page = page_from(texts.page, world, request.arithmetic.rounding.value_or(show::PageOptions{}.precision));
   request.style = style_from(texts.page, world);
   request.allow_outside = texts.allow_outside;
   return request;
 }
 
 // The steps behind the entries, computed.
-Trace trace_of(const Plan& plan, const std::vector<ExplainedRange>& ranges, const Request& request, const World& world) {
+Trace trace_of(const Plan& plan, const std::vector<study::ExplainedRange>& ranges, const Request& request, const World& world) {
   std::vector<bool> keep(plan.values.size(), false);
-  for (const ExplainedRange& explained : ranges) {
-    const std::vector<bool> behind = values_behind(plan, explained.range.step, request.depth);
+  for (const study::ExplainedRange& explained : ranges) {
+    const std::vector<bool> behind = study::values_behind(plan, explained.range.step, request.depth);
     for (std::size_t id = 0; id < keep.size(); ++id) keep[id] = keep[id] || behind[id];
   }
-  return run(plan, {std::move(keep),
+  return compute::run(plan, {std::move(keep),
                     request.arithmetic.dtype,
                     request.arithmetic.rounding,
                     {},
@@ -82,10 +82,10 @@ Trace trace_of(const Plan& plan, const std::vector<ExplainedRange>& ranges, cons
                     request.arithmetic.threads});
 }
 
-void write_json(const Scene& scene, const std::vector<ExplainedRange>& ranges, Sink& sink) {
-  std::vector<Explanation> all;
-  for (const ExplainedRange& explained : ranges) all.insert(all.end(), explained.entries.begin(), explained.entries.end());
-  write_explanations(sink, scene, all);
+void write_json(const show::Scene& scene, const std::vector<study::ExplainedRange>& ranges, io::Sink& sink) {
+  std::vector<study::Explanation> all;
+  for (const study::ExplainedRange& explained : ranges) all.insert(all.end(), explained.entries.begin(), explained.entries.end());
+  study::write_explanations(sink, scene, all);
 }
 
 void explain_entries(Request request, const ComputationOptionTexts& computation, World& world) {
@@ -94,17 +94,17 @@ void explain_entries(Request request, const ComputationOptionTexts& computation,
   if (problem.batch() > 1)
     throw Error(fmt::format("this problem is a batch of {}; choose an item with --batch", problem.batch()));
   const Plan plan = make_plan(problem);
-  std::vector<ExplainedRange> ranges;
+  std::vector<study::ExplainedRange> ranges;
   for (const std::string& entry : request.entries)
-    ranges.push_back({parse_entry(entry, problem, plan, request.page.index_base), {}});
+    ranges.push_back({study::parse_entry(entry, problem, plan, request.page.index_base), {}});
   const Trace trace = trace_of(plan, ranges, request, world);
   if (request.json) request.page.index_base = 1;  // as in all files
-  const Scene scene(problem, plan, trace, request.page);
-  for (ExplainedRange& explained : ranges) explained.entries = explain(scene, explained.range, request.depth);
+  const show::Scene scene(problem, plan, trace, request.page);
+  for (study::ExplainedRange& explained : ranges) explained.entries = study::explain(scene, explained.range, request.depth);
   if (request.json)
     write_json(scene, ranges, world.out);
   else
-    world.out.write(write_text(describe(scene, ranges), request.style));
+    world.out.write(show::write_text(describe(scene, ranges), request.style));
 }
 
 constexpr std::string_view examples_of_use =
@@ -136,4 +136,4 @@ Action setup_explain(CLI::App& app) {
   };
 }
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -4,12 +4,12 @@
 #include "cli/commands.hpp"
 #include "cli/page_options.hpp"
 #include "cli/values.hpp"
-#include "io/file_identity.hpp"
-#include "io/model_account.hpp"
-#include "io/model_problem.hpp"
-#include "io/output_file.hpp"
+#include "io/files/file_identity.hpp"
+#include "io/model/model_account.hpp"
+#include "io/model/model_problem.hpp"
+#include "io/files/output_file.hpp"
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 constexpr int largest_count = 1'000'000;
@@ -36,8 +36,8 @@ std::optional<std::optional<Value>> or_none(const std::optional<std::string>& te
   return std::optional<Value>(parse(*text));
 }
 
-ImportOptions options_from(const ImportTexts& texts) {
-  ImportOptions options;
+io::ImportOptions options_from(const ImportTexts& texts) {
+  io::ImportOptions options;
   if (texts.layer) options.layer.layer = parse_number("--layer", *texts.layer, 0, largest_count);
   options.layer.prefix = texts.prefix;
   if (texts.heads) options.heads.heads = parse_number("--heads", *texts.heads, 1, largest_count);
@@ -55,8 +55,8 @@ ImportOptions options_from(const ImportTexts& texts) {
   return options;
 }
 
-ImportedInputs inputs_from(const ImportTexts& texts) {
-  ImportedInputs inputs{texts.x, texts.x_kv, {}};
+io::ImportedInputs inputs_from(const ImportTexts& texts) {
+  io::ImportedInputs inputs{texts.x, texts.x_kv, {}};
   if (texts.tokens)
     for (const std::string_view token : split_at_commas("--tokens", *texts.tokens)) inputs.tokens.emplace_back(token);
   for (const auto& [option, path] : {std::pair{"--x", &inputs.x}, {"--x-kv", &inputs.x_kv}})
@@ -79,16 +79,16 @@ class Import {
         language_(texts.lang ? parse_choice("--lang", *texts.lang, {"en", "zh"}) == 1 ? Language::zh : Language::en
                              : language_of(world)),
         world_(world),
-        found_(import_attention(*texts.model, options_)) {}
+        found_(io::import_attention(*texts.model, options_)) {}
 
   void write() {
     std::vector<std::string> read = found_.files;
     for (const auto* path : {&inputs_.x, &inputs_.x_kv})
       if (*path) read.push_back(**path);
-    refuse_overwriting({output_}, read);
-    check_inputs(found_, inputs_);
-    OutputFile file(output_);
-    write_imported(file.sink(), found_, inputs_, output_);
+    io::refuse_overwriting({output_}, read);
+    io::check_inputs(found_, inputs_);
+    io::OutputFile file(output_);
+    io::write_imported(file.sink(), found_, inputs_, output_);
     file.complete();
     file.commit();
     tell_about();
@@ -96,25 +96,25 @@ class Import {
 
  private:
   void tell_about() {
-    tell(world_, account_of(found_).in(language_));
+    tell(world_, io::account_of(found_).in(language_));
     if (!inputs_.x) tell_missing("X", found_.tensors.q.W, "--x X.npy");
     if (found_.cross && !inputs_.x_kv) tell_missing("X_kv", found_.tensors.k.W, "--x-kv X_kv.npy");
-    for (const std::string& path : files_pointed_to(found_, inputs_)) {
-      if (!is_outside(path, output_)) continue;
+    for (const std::string& path : io::files_pointed_to(found_, inputs_)) {
+      if (!io::is_outside(path, output_)) continue;
       return tell(world_, fmt::format(fmt::runtime(outside.in(language_)), path, output_));
     }
   }
 
-  void tell_missing(std::string_view input, const TensorPlace& weights, std::string_view option) {
+  void tell_missing(std::string_view input, const io::TensorPlace& weights, std::string_view option) {
     tell(world_, fmt::format(fmt::runtime(without_x.in(language_)), input, weights.in, option, input, output_));
   }
 
-  ImportOptions options_;
-  ImportedInputs inputs_;
+  io::ImportOptions options_;
+  io::ImportedInputs inputs_;
   std::string output_;
   Language language_;
   World& world_;
-  ImportedAttention found_;
+  io::ImportedAttention found_;
 };
 
 constexpr std::string_view examples_of_use =
@@ -161,4 +161,4 @@ Action setup_import(CLI::App& app) {
   };
 }
 
-}  // namespace mha
+}  // namespace mha::cli

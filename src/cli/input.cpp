@@ -9,21 +9,21 @@
 #include "cli/options.hpp"
 #include "core/error.hpp"
 #include "core/suggest.hpp"
-#include "io/embedded.hpp"
-#include "io/problem_reader.hpp"
+#include "io/problem/embedded.hpp"
+#include "io/problem/problem_reader.hpp"
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
-const EmbeddedFile* find_example(const std::string& name) {
-  for (const EmbeddedFile& example : examples())
+const io::EmbeddedFile* find_example(const std::string& name) {
+  for (const io::EmbeddedFile& example : io::examples())
     if (example.name == name) return &example;
   return nullptr;
 }
 
 std::string suggestion(const std::string& name) {
   std::vector<std::string_view> names;
-  for (const EmbeddedFile& example : examples()) names.push_back(example.name);
+  for (const io::EmbeddedFile& example : io::examples()) names.push_back(example.name);
   return did_you_mean(name, names);
 }
 
@@ -35,7 +35,7 @@ bool exists(const std::string& path) {
 }  // namespace
 
 std::string_view example_text(const std::string& name) {
-  if (const EmbeddedFile* example = find_example(name)) return example->text;
+  if (const io::EmbeddedFile* example = find_example(name)) return example->text;
   throw Error(fmt::format("no example is called '{}'.{} `mha examples` lists them", name, suggestion(name)));
 }
 
@@ -46,11 +46,11 @@ void declare_allow_outside(CLI::App& app, bool& allow_outside) {
 Problem read_problem(const std::string& name, World& world, bool allow_outside) {
   if (name == "-") {
     if (world.input_is_terminal) tell(world, "reading the problem from standard input; end it with Ctrl-D");
-    return read_problem_fd(world.input, "-", allow_outside);
+    return io::read_problem_fd(world.input, "-", allow_outside);
   }
-  if (const EmbeddedFile* example = find_example(name)) {
+  if (const io::EmbeddedFile* example = find_example(name)) {
     if (exists(name)) tell(world, fmt::format("'{0}' is the built-in example here; write ./{0} for the file", name));
-    return read_problem_text(example->text, name);
+    return io::read_problem_text(example->text, name);
   }
   if (std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }) && !exists(name))
     throw Error(fmt::format(
@@ -59,7 +59,7 @@ Problem read_problem(const std::string& name, World& world, bool allow_outside) 
   if (!looks_like_path && !exists(name))
     throw Error(fmt::format("there is no file and no example called '{}'.{} `mha examples` lists the examples", name,
                             suggestion(name)));
-  return read_problem_file(name, allow_outside);
+  return io::read_problem_file(name, allow_outside);
 }
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -10,7 +10,7 @@ namespace CLI {
 class App;
 }
 
-namespace mha {
+namespace mha::cli {
 
 // --allow-outside, for every command that reads a problem.
 void declare_allow_outside(CLI::App& app, bool& allow_outside);
@@ -22,4 +22,4 @@ Problem read_problem(const std::string& name, World& world, bool allow_outside =
 // The JSON of a built-in example; an unknown name is an error that suggests one.
 std::string_view example_text(const std::string& name);
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -4,10 +4,10 @@
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/page_options.hpp"
-#include "show/phrases.hpp"
-#include "study/simulate.hpp"
+#include "show/words/phrases.hpp"
+#include "study/mistakes/simulate.hpp"
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 struct MistakesOptions {
@@ -30,19 +30,19 @@ class Page {
  public:
   explicit Page(Language language) : language_(language) { page_.language = language; }
 
-  void title(const Text& text) { page_.blocks.emplace_back(Title{{words(text)}}); }
-  void paragraph(Words text) { page_.blocks.emplace_back(Note{Note::Kind::paragraph, std::move(text)}); }
+  void title(const Text& text) { page_.blocks.emplace_back(show::Title{{words(text)}}); }
+  void paragraph(show::Words text) { page_.blocks.emplace_back(show::Note{show::Note::Kind::paragraph, std::move(text)}); }
   void paragraph(const Text& text) { paragraph(words(text)); }
-  void section(const Text& text) { page_.blocks.emplace_back(Section{Section::Level::head, {words(text)}}); }
+  void section(const Text& text) { page_.blocks.emplace_back(show::Section{show::Section::Level::head, {words(text)}}); }
 
   // Under the title of the first step that shows them.
-  void by_step(const std::vector<const Mistake*>& list) {
+  void by_step(const std::vector<const study::Mistake*>& list) {
     for (const StepName& step : step_names) {
-      Table table;
-      for (const Mistake* mistake : list)
+      show::Table table;
+      for (const study::Mistake* mistake : list)
         if (mistake->first == step.step) table.rows.push_back(row(*mistake));
       if (table.rows.empty()) continue;
-      page_.blocks.emplace_back(StepHeading{{}, std::string(step.title.in(language_)), std::string(step.id), {}});
+      page_.blocks.emplace_back(show::StepHeading{{}, std::string(step.title.in(language_)), std::string(step.id), {}});
       table.header = {std::string(id_header.in(language_)), std::string(what_header.in(language_))};
       page_.blocks.emplace_back(std::move(table));
     }
@@ -51,44 +51,44 @@ class Page {
   void ids(const std::vector<std::string_view>& list) {
     std::string text;
     for (const std::string_view id : list) text += (text.empty() ? "" : ", ") + std::string(id);
-    paragraph(Words(text));
+    paragraph(show::Words(text));
   }
 
-  const Document& document() const { return page_; }
+  const show::Document& document() const { return page_; }
   Language language() const { return language_; }
 
  private:
-  Words words(const Text& text) const { return Words(std::string(text.in(language_))); }
-  std::vector<Words> row(const Mistake& mistake) const { return {Words(std::string(mistake.id)), words(mistake.what)}; }
+  show::Words words(const Text& text) const { return show::Words(std::string(text.in(language_))); }
+  std::vector<show::Words> row(const study::Mistake& mistake) const { return {show::Words(std::string(mistake.id)), words(mistake.what)}; }
 
   Language language_;
-  Document page_;
+  show::Document page_;
 };
 
 void list_all(Page& page) {
   page.title(all_title);
-  std::vector<const Mistake*> all;
-  for (const Mistake& mistake : mistakes()) all.push_back(&mistake);
+  std::vector<const study::Mistake*> all;
+  for (const study::Mistake& mistake : study::mistakes()) all.push_back(&mistake);
   page.by_step(all);
 }
 
 void list_for(const Problem& problem, Page& page) {
-  const std::vector<Outcome> made = outcomes(problem);
-  const std::vector<Written> right = right_forms(problem);
-  std::vector<const Mistake*> shows;
+  const std::vector<study::Outcome> made = study::outcomes(problem);
+  const std::vector<study::Written> right = study::right_forms(problem);
+  std::vector<const study::Mistake*> shows;
   std::vector<std::string_view> hides, impossible;
-  for (const Mistake& mistake : mistakes()) {
-    const auto is_this = [&](const Outcome& outcome) { return outcome.mistake == &mistake; };
-    const auto is_shown = [&](const Outcome& outcome) { return is_this(outcome) && outcome.shown_by; };
+  for (const study::Mistake& mistake : study::mistakes()) {
+    const auto is_this = [&](const study::Outcome& outcome) { return outcome.mistake == &mistake; };
+    const auto is_shown = [&](const study::Outcome& outcome) { return is_this(outcome) && outcome.shown_by; };
     if (std::any_of(made.begin(), made.end(), is_shown))
       shows.push_back(&mistake);
     else
       (std::any_of(made.begin(), made.end(), is_this) ? hides : impossible).push_back(mistake.id);
   }
   page.title(problem_title);
-  page.paragraph(Words(say(page.language(), shown, shows.size(), mistakes().size())));
+  page.paragraph(show::Words(show::say(page.language(), shown, shows.size(), study::mistakes().size())));
   page.by_step(shows);
-  const IdGroups alike = indistinguishable(made, right, StepId::X, same_number);
+  const study::IdGroups alike = study::indistinguishable(made, right, StepId::X, study::same_number);
   if (!alike.empty()) page.section(alike_title);
   for (const std::vector<std::string_view>& group : alike) page.ids(group);
   if (!hides.empty()) {
@@ -120,9 +120,9 @@ Action setup_mistakes(CLI::App& app) {
       list_for(read_problem(*options->problem, world, options->allow_outside), page);
     else
       list_all(page);
-    world.out.write(write_text(page.document(), style_from(options->page, world)));
+    world.out.write(show::write_text(page.document(), style_from(options->page, world)));
     return Exit::fine;
   };
 }
 
-}  // namespace mha
+}  // namespace mha::cli

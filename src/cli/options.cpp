@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace mha {
+namespace mha::cli {
 
 void declare_option(CLI::App& app, const char* name, std::optional<std::string>& value, const char* type,
                     const char* help) {
@@ -31,4 +31,4 @@ void declare_footer(CLI::App& app, std::string_view text) {
   app.footer(std::string(text));
 }
 
-}  // namespace mha
+}  // namespace mha::cli

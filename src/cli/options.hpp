@@ -11,7 +11,7 @@ namespace CLI {
 class App;
 }
 
-namespace mha {
+namespace mha::cli {
 
 // An option with one value, which `type` names.
 void declare_option(CLI::App& app, const char* name, std::optional<std::string>& value, const char* type, const char* help);
@@ -29,4 +29,4 @@ void declare_arguments(CLI::App& app, const char* name, std::vector<std::string>
 // Stands below the options in a command's help.
 void declare_footer(CLI::App& app, std::string_view text);
 
-}  // namespace mha
+}  // namespace mha::cli

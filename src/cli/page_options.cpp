@@ -6,7 +6,7 @@
 #include "cli/values.hpp"
 #include "core/error.hpp"
 
-namespace mha {
+namespace mha::cli {
 
 void declare_page_options(CLI::App& app, PageOptionTexts& texts) {
   declare_option(app, "--precision", texts.precision, "N", "decimals on the page (3)");
@@ -22,16 +22,16 @@ Language language_from(const PageOptionTexts& texts, const World& world) {
   return parse_choice("--lang", *texts.lang, {"en", "zh"}) == 1 ? Language::zh : Language::en;
 }
 
-PageOptions page_from(const PageOptionTexts& texts, const World& world, int decimals) {
-  PageOptions page;
+show::PageOptions page_from(const PageOptionTexts& texts, const World& world, int decimals) {
+  show::PageOptions page;
   page.precision = texts.precision ? parse_number("--precision", *texts.precision, 0, 17) : decimals;
   page.language = language_from(texts, world);
   if (texts.index_base) page.index_base = parse_number("--index-base", *texts.index_base, 0, 1);
   return page;
 }
 
-TextStyle style_from(const PageOptionTexts& texts, const World& world) {
-  TextStyle style;
+show::TextStyle style_from(const PageOptionTexts& texts, const World& world) {
+  show::TextStyle style;
   style.width = texts.width ? parse_number("--width", *texts.width, 40, 10000) : world.terminal_width;
   const std::size_t when = texts.color ? parse_choice("--color", *texts.color, {"auto", "always", "never"}) : 0;
   style.color = when == 0 ? wants_color(world) : when == 1;
@@ -59,18 +59,18 @@ Arithmetic arithmetic_from(const ComputationOptionTexts& texts) {
   Arithmetic result;
   if (texts.round) result.rounding = parse_number("--round", *texts.round, 0, 12);
   if (texts.dtype) result.dtype = parse_choice("--dtype", *texts.dtype, {"f64", "f32"}) == 1 ? Dtype::f32 : Dtype::f64;
-  if (texts.device) result.device = parse_device(*texts.device);
+  if (texts.device) result.device = compute::parse_device(*texts.device);
   result.threads = threads_from(texts.threads);
   return result;
 }
 
-Device device_from(const Arithmetic& arithmetic, const World& world) {
-  Device device = find_device(arithmetic.device);
+compute::Device device_from(const Arithmetic& arithmetic, const World& world) {
+  compute::Device device = compute::find_device(arithmetic.device);
   device.cache_folder = cache_folder(world);
   return device;
 }
 
-void choose_item(const ComputationOptionTexts& texts, PageOptions& page, Problem& problem) {
+void choose_item(const ComputationOptionTexts& texts, show::PageOptions& page, Problem& problem) {
   if (!texts.batch) return;
   if (!problem.batched) throw Error("--batch: this problem has no batch; its X is one matrix");
   const int base = static_cast<int>(page.index_base);
@@ -80,4 +80,4 @@ void choose_item(const ComputationOptionTexts& texts, PageOptions& page, Problem
   problem = select_item(problem, item);
 }
 
-}  // namespace mha
+}  // namespace mha::cli

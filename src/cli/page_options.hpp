@@ -8,10 +8,10 @@
 #include "cli/world.hpp"
 #include "compute/device.hpp"
 #include "core/trace.hpp"
-#include "show/describe.hpp"
-#include "show/text_writer.hpp"
+#include "show/pages/describe.hpp"
+#include "show/text/text_writer.hpp"
 
-namespace mha {
+namespace mha::cli {
 
 // --lang, --precision, --index-base, --width, --color, --ascii, as written on the command line.
 struct PageOptionTexts {
@@ -21,8 +21,8 @@ struct PageOptionTexts {
 void declare_page_options(CLI::App& app, PageOptionTexts& texts);
 Language language_from(const PageOptionTexts& texts, const World& world);
 // `decimals` where --precision says nothing.
-PageOptions page_from(const PageOptionTexts& texts, const World& world, int decimals = PageOptions{}.precision);
-TextStyle style_from(const PageOptionTexts& texts, const World& world);
+show::PageOptions page_from(const PageOptionTexts& texts, const World& world, int decimals = show::PageOptions{}.precision);
+show::TextStyle style_from(const PageOptionTexts& texts, const World& world);
 
 // --round, --dtype, --batch, --device, --threads.
 struct ComputationOptionTexts {
@@ -33,7 +33,7 @@ void declare_computation_options(CLI::App& app, ComputationOptionTexts& texts);
 struct Arithmetic {
   Dtype dtype = Dtype::f64;
   std::optional<int> rounding;
-  DeviceChoice device;
+  compute::DeviceChoice device;
   int threads = 0;  // 0: one for each core
 };
 void declare_threads_option(CLI::App& app, std::optional<std::string>& text);
@@ -43,9 +43,9 @@ Arithmetic arithmetic_from(const ComputationOptionTexts& texts);
 
 // The device that is meant, with the folder where its programs are kept. An Error with Exit::no_device where it is not
 // there; no device but the processor is touched unless it is asked for.
-Device device_from(const Arithmetic& arithmetic, const World& world);
+compute::Device device_from(const Arithmetic& arithmetic, const World& world);
 
 // Cuts the problem to one item where --batch names one, and remembers which for the page.
-void choose_item(const ComputationOptionTexts& texts, PageOptions& page, Problem& problem);
+void choose_item(const ComputationOptionTexts& texts, show::PageOptions& page, Problem& problem);
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 constexpr Text prompt = {"[Enter: next step, q: end] ", "[回车：下一步，q：结束] "};
@@ -20,10 +20,10 @@ bool wants_more(int input) {
 
 }  // namespace
 
-void show_step_by_step(const Document& page, const TextStyle& style, World& world) {
-  const std::vector<Document> pieces = split_at_steps(page);
+void show_step_by_step(const show::Document& page, const show::TextStyle& style, World& world) {
+  const std::vector<show::Document> pieces = show::split_at_steps(page);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    world.out.write(write_text(pieces[i], style));
+    world.out.write(show::write_text(pieces[i], style));
     world.out.flush();
     if (i + 1 == pieces.size()) return;
     world.err.write(prompt.in(page.language));
@@ -32,4 +32,4 @@ void show_step_by_step(const Document& page, const TextStyle& style, World& worl
   }
 }
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "cli/world.hpp"
-#include "show/text_writer.hpp"
+#include "show/text/text_writer.hpp"
 
-namespace mha {
+namespace mha::cli {
 
 // Prints a step, waits for Enter, prints the next; q or the end of the input ends the page.
-void show_step_by_step(const Document& page, const TextStyle& style, World& world);
+void show_step_by_step(const show::Document& page, const show::TextStyle& style, World& world);
 
-}  // namespace mha
+}  // namespace mha::cli

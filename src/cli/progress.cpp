@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 constexpr std::size_t bar_width = 30;
@@ -25,4 +25,4 @@ void Progress::clear() {
   shown_ = false;
 }
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -5,7 +5,7 @@
 
 #include "cli/world.hpp"
 
-namespace mha {
+namespace mha::cli {
 
 class Progress {
  public:
@@ -21,4 +21,4 @@ class Progress {
   bool shown_ = false;
 };
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -10,15 +10,15 @@
 #include "cli/pause.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
-#include "io/file_identity.hpp"
-#include "io/output_file.hpp"
-#include "io/trace_export.hpp"
-#include "io/trace_writer.hpp"
-#include "show/describe.hpp"
-#include "show/text_writer.hpp"
-#include "study/against_page.hpp"
+#include "io/files/file_identity.hpp"
+#include "io/files/output_file.hpp"
+#include "io/arrays/trace_export.hpp"
+#include "io/problem/trace_writer.hpp"
+#include "show/pages/describe.hpp"
+#include "show/text/text_writer.hpp"
+#include "study/check/against_page.hpp"
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 // As written on the command line.
@@ -36,14 +36,14 @@ enum class Format { text, json, npy, npz, safetensors };
 struct FormatName {
   Format format;
   std::string_view name, ending, what;
-  std::optional<BinaryFormat> binary = {};  // only for files
+  std::optional<io::BinaryFormat> binary = {};  // only for files
 };
 constexpr std::array formats = {
     FormatName{Format::text, "text", ".txt", "the page without colour"},
     FormatName{Format::json, "json", ".json", "the trace"},
-    FormatName{Format::npy, "npy", ".npy", "one array of it", BinaryFormat::npy},
-    FormatName{Format::npz, "npz", ".npz", "its arrays", BinaryFormat::npz},
-    FormatName{Format::safetensors, "safetensors", ".safetensors", "its arrays", BinaryFormat::safetensors},
+    FormatName{Format::npy, "npy", ".npy", "one array of it", io::BinaryFormat::npy},
+    FormatName{Format::npz, "npz", ".npz", "its arrays", io::BinaryFormat::npz},
+    FormatName{Format::safetensors, "safetensors", ".safetensors", "its arrays", io::BinaryFormat::safetensors},
 };
 
 // Everything of the command line that can be settled without the problem.
@@ -51,8 +51,8 @@ struct Request {
   std::string problem = "worked";
   std::vector<std::pair<std::string, Format>> outputs;
   Format format = Format::text;  // on stdout, when there are no outputs
-  PageOptions page;
-  TextStyle style;
+  show::PageOptions page;
+  show::TextStyle style;
   Arithmetic arithmetic;
   bool against_cpu = false;  // instead of the page
 };
@@ -74,10 +74,10 @@ std::string one_problem(const std::vector<std::string>& names) {
   return names.empty() ? "worked" : names.front();
 }
 
-PageOptions page_of_run(const RunOptionTexts& texts, const World& world, const Arithmetic& arithmetic) {
-  PageOptions page = page_from(texts.page, world, arithmetic.rounding.value_or(PageOptions{}.precision));
+show::PageOptions page_of_run(const RunOptionTexts& texts, const World& world, const Arithmetic& arithmetic) {
+  show::PageOptions page = page_from(texts.page, world, arithmetic.rounding.value_or(show::PageOptions{}.precision));
   if (texts.steps) page.selection.steps = parse_steps(*texts.steps);
-  if (texts.work) page.work = static_cast<PageOptions::Work>(parse_choice("--work", *texts.work, {"first", "all", "none"}));
+  if (texts.work) page.work = static_cast<show::PageOptions::Work>(parse_choice("--work", *texts.work, {"first", "all", "none"}));
   page.full = texts.full;
   return page;
 }
@@ -108,17 +108,17 @@ constexpr Text no_such_step = {"this problem has none of the steps that --steps 
 // Hands rows on to every export.
 class AllExports : public RowTaker {
  public:
-  explicit AllExports(std::deque<TraceExport>& exports) : exports_(exports) {}
+  explicit AllExports(std::deque<io::TraceExport>& exports) : exports_(exports) {}
 
   void take_rows(ValueId id, Index item, Index head, Index first, Index count, const float* rows) override {
-    for (TraceExport& binary : exports_) binary.take_rows(id, item, head, first, count, rows);
+    for (io::TraceExport& binary : exports_) binary.take_rows(id, item, head, first, count, rows);
   }
   void take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) override {
-    for (TraceExport& binary : exports_) binary.take_rows(id, item, head, first, count, rows);
+    for (io::TraceExport& binary : exports_) binary.take_rows(id, item, head, first, count, rows);
   }
 
  private:
-  std::deque<TraceExport>& exports_;
+  std::deque<io::TraceExport>& exports_;
 };
 
 class Run {
@@ -137,40 +137,40 @@ class Run {
 
   // 1 where a device was held against the CPU and a step differs by more than its arithmetic allows.
   Exit tell_everything() {
-    const Device device = device_from(request_.arithmetic, world_);
+    const compute::Device device = device_from(request_.arithmetic, world_);
     // The files are opened before the computation, so that a folder that cannot be written is known at once.
     std::vector<std::string> inputs = problem_.files;
     inputs.push_back(request_.problem);
-    refuse_overwriting(paths(), inputs);
-    std::deque<OutputFile> files;
+    io::refuse_overwriting(paths(), inputs);
+    std::deque<io::OutputFile> files;
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
     open_exports(files, device);
-    trace_ = run(plan_, options(device));
+    trace_ = compute::run(plan_, options(device));
     if (!texts_.quiet && !shows_any_step()) tell(world_, std::string(no_such_step.in(request_.page.language)));
     if (!texts_.quiet)
-      for (const std::string& warning : warnings(problem_, plan_, request_.page)) tell(world_, warning);
-    TextStyle plain = request_.style;
+      for (const std::string& warning : show::warnings(problem_, plan_, request_.page)) tell(world_, warning);
+    show::TextStyle plain = request_.style;
     plain.color = false;
     for (std::size_t i = 0; i < files.size(); ++i)
       if (!binary_of(request_.outputs[i].second)) write(files[i].sink(), request_.outputs[i].second, plain);
-    for (TraceExport& binary : exports_) {
+    for (io::TraceExport& binary : exports_) {
       if (!streams()) binary.take_trace(trace_);
       binary.finish();
     }
-    commit_all(files);
+    io::commit_all(files);
     if (request_.against_cpu) return write_comparison();
     if (files.empty()) write_to_stdout();
     return Exit::fine;
   }
 
  private:
-  static std::optional<BinaryFormat> binary_of(Format format) { return formats[static_cast<std::size_t>(format)].binary; }
+  static std::optional<io::BinaryFormat> binary_of(Format format) { return formats[static_cast<std::size_t>(format)].binary; }
 
   // Where nothing but binary files is asked for, the numbers go there while they are computed, and nobody keeps them.
   bool streams() const { return !exports_.empty() && exports_.size() == request_.outputs.size() && !request_.against_cpu; }
 
-  RunOptions options(const Device& device) {
-    RunOptions options{kept_values(), request_.arithmetic.dtype, request_.arithmetic.rounding};
+  compute::RunOptions options(const compute::Device& device) {
+    compute::RunOptions options{kept_values(), request_.arithmetic.dtype, request_.arithmetic.rounding};
     options.device = device;
     options.threads = request_.arithmetic.threads;
     if (!streams()) return options;
@@ -183,11 +183,11 @@ class Run {
   }
 
   // What is known before the run is written at once.
-  void open_exports(std::deque<OutputFile>& files, const Device& device) {
+  void open_exports(std::deque<io::OutputFile>& files, const compute::Device& device) {
     for (std::size_t i = 0; i < files.size(); ++i)
       if (const auto format = binary_of(request_.outputs[i].second))
         exports_.emplace_back(files[i], request_.outputs[i].first, *format, plan_,
-                              trace_arrays(problem_, plan_, request_.page.selection, texts_.with_weights),
+                              io::trace_arrays(problem_, plan_, request_.page.selection, texts_.with_weights),
                               request_.arithmetic.dtype, device.description);
   }
 
@@ -203,26 +203,26 @@ class Run {
   }
 
   std::vector<bool> kept_values() const {
-    if (request_.against_cpu) return values_to_keep(plan_, Selection{}, true);
-    return values_to_keep(plan_, request_.page.selection, tells_text(request_));
+    if (request_.against_cpu) return compute::values_to_keep(plan_, Selection{}, true);
+    return compute::values_to_keep(plan_, request_.page.selection, tells_text(request_));
   }
 
   Exit write_comparison() {
-    const std::vector<ComparedStep> steps = against_cpu(plan_, trace_);
+    const std::vector<study::ComparedStep> steps = study::against_cpu(plan_, trace_);
     if (request_.format == Format::json)
-      write_against(world_.out, steps, trace_);
+      study::write_against(world_.out, steps, trace_);
     else
-      world_.out.write(write_text(describe(steps, trace_, request_.page), request_.style));
-    const bool pass = std::all_of(steps.begin(), steps.end(), [](const ComparedStep& step) { return step.passes(); });
+      world_.out.write(show::write_text(describe(steps, trace_, request_.page), request_.style));
+    const bool pass = std::all_of(steps.begin(), steps.end(), [](const study::ComparedStep& step) { return step.passes(); });
     return pass ? Exit::fine : Exit::difference;
   }
 
-  Document page() const { return describe(problem_, plan_, trace_, request_.page); }
+  show::Document page() const { return describe(problem_, plan_, trace_, request_.page); }
 
-  void write(Sink& sink, Format format, const TextStyle& style) const {
+  void write(io::Sink& sink, Format format, const show::TextStyle& style) const {
     switch (format) {
-      case Format::text: sink.write(write_text(page(), style)); break;
-      case Format::json: write_trace(sink, problem_, plan_, trace_, request_.page.selection, texts_.with_weights); break;
+      case Format::text: sink.write(show::write_text(page(), style)); break;
+      case Format::json: io::write_trace(sink, problem_, plan_, trace_, request_.page.selection, texts_.with_weights); break;
       case Format::npy:
       case Format::npz:
       case Format::safetensors: break;  // no text
@@ -242,7 +242,7 @@ class Run {
   Problem problem_;
   Plan plan_;
   Trace trace_;
-  std::deque<TraceExport> exports_;
+  std::deque<io::TraceExport> exports_;
   AllExports takers_{exports_};
 };
 
@@ -291,4 +291,4 @@ Action setup_run(CLI::App& app) {
   };
 }
 
-}  // namespace mha
+}  // namespace mha::cli

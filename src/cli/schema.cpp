@@ -5,9 +5,9 @@
 
 #include "cli/commands.hpp"
 #include "cli/values.hpp"
-#include "io/embedded.hpp"
+#include "io/problem/embedded.hpp"
 
-namespace mha {
+namespace mha::cli {
 
 Action setup_schema(CLI::App& app) {
   auto name = std::make_shared<std::optional<std::string>>();
@@ -15,11 +15,11 @@ Action setup_schema(CLI::App& app) {
   declare_footer(app, "examples:\n  mha schema problem > problem.schema.json\n  mha schema trace");
   return [name](World& world) {
     std::vector<std::string_view> names;
-    for (const EmbeddedFile& schema : schemas()) names.push_back(schema.name);
+    for (const io::EmbeddedFile& schema : io::schemas()) names.push_back(schema.name);
     if (!*name) throw Error(fmt::format("which schema? Known are {}", fmt::join(names, ", ")));
-    world.out.write(schemas()[parse_choice("schema", **name, names)].text);
+    world.out.write(io::schemas()[parse_choice("schema", **name, names)].text);
     return Exit::fine;
   };
 }
 
-}  // namespace mha
+}  // namespace mha::cli

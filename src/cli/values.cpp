@@ -11,7 +11,7 @@
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 
-namespace mha {
+namespace mha::cli {
 namespace {
 
 // Digits only: no sign, no exponent, no 0x. False where the number does not fit.
@@ -114,4 +114,4 @@ std::size_t parse_choice(std::string_view option, std::string_view text, const s
   return static_cast<std::size_t>(found - names.begin());
 }
 
-}  // namespace mha
+}  // namespace mha::cli

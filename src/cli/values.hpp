@@ -7,7 +7,7 @@
 
 #include "core/trace.hpp"
 
-namespace mha {
+namespace mha::cli {
 
 // A decimal number from least to most; anything else (nan, 1e3, −1, 0x10) is an error that names the option.
 int parse_number(std::string_view option, std::string_view text, int least, int most);
@@ -28,4 +28,4 @@ std::vector<std::string_view> split_at_commas(std::string_view option, std::stri
 // The place of `text` among `names`; an unknown one is an error that lists them.
 std::size_t parse_choice(std::string_view option, std::string_view text, const std::vector<std::string_view>& names);
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "io/quote.hpp"
+#include "io/json/quote.hpp"
 
-namespace mha {
+namespace mha::cli {
 
 Language language_of(const World& world) {
   for (const char* variable : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
@@ -27,8 +27,8 @@ std::string cache_folder(const World& world) {
 
 void tell(World& world, std::string_view sentence) {
   // A file name may hold anything; a message stays one harmless line.
-  world.err.write(fmt::format("mha: {}\n", escape(sentence, std::string::npos)));
+  world.err.write(fmt::format("mha: {}\n", io::escape(sentence, std::string::npos)));
   world.err.flush();
 }
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "core/text.hpp"
-#include "io/sink.hpp"
+#include "io/files/sink.hpp"
 
-namespace mha {
+namespace mha::cli {
 
 struct World {
-  Sink& out;
-  Sink& err;
+  io::Sink& out;
+  io::Sink& err;
   int input = 0;  // descriptor of standard input
   bool input_is_terminal = false;
   bool output_is_terminal = false;
@@ -33,4 +33,4 @@ std::string cache_folder(const World& world);
 // A message on stderr: "mha: " and the sentence.
 void tell(World& world, std::string_view sentence);
 
-}  // namespace mha
+}  // namespace mha::cli

@@ -8,7 +8,7 @@
 #include "core/row_taker.hpp"
 #include "core/trace.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 // Half-open.
 struct Range {
@@ -62,4 +62,4 @@ class Backend {
 
 std::unique_ptr<Backend> make_cpu_backend(const Plan& plan, const Schedule& schedule, Dtype dtype);
 
-}  // namespace mha
+}  // namespace mha::compute

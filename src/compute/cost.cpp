@@ -1,7 +1,7 @@
 // Counts the operations and the traffic of a step from its shapes.
 #include "compute/cost.hpp"
 
-namespace mha {
+namespace mha::compute {
 namespace {
 
 double size_of(const Plan& plan, ValueId id) {
@@ -44,4 +44,4 @@ double operations(const Plan& plan) {
   return sum;
 }
 
-}  // namespace mha
+}  // namespace mha::compute

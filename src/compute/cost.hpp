@@ -3,7 +3,7 @@
 
 #include "core/plan.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 struct Cost {
   double operations = 0;  // additions, multiplications and the like; an exponential counts as one
@@ -14,4 +14,4 @@ Cost cost_of(const Plan& plan, const Step& step);
 // Of all steps.
 double operations(const Plan& plan);
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -9,7 +9,7 @@
 #include "compute/cpu_values.hpp"
 #include "compute/cpu_variants.hpp"
 
-namespace mha {
+namespace mha::compute {
 namespace {
 
 // Shapes in the comments: rows is the number of rows of the part, n, m, d as in the step's formula.
@@ -332,4 +332,4 @@ std::unique_ptr<Backend> make_cpu_backend(const Plan& plan, const Schedule& sche
   return std::make_unique<CpuBackend<double>>(plan, schedule, kernels != nullptr ? &kernels->f64 : nullptr);
 }
 
-}  // namespace mha
+}  // namespace mha::compute

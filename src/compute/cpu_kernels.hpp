@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace mha {
+namespace mha::compute {
 
 using Index = std::int64_t;
 
@@ -48,4 +48,4 @@ struct CpuKernels {
   Kernels<double> f64;
 };
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -8,7 +8,7 @@
 #include "core/op.hpp"
 #include "core/tensor.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 // The numbers that are normalised together: a row, a column, …
 template <typename T>
@@ -75,4 +75,4 @@ class Normalised {
   T sum_ = 0;
 };
 
-}  // namespace mha
+}  // namespace mha::compute

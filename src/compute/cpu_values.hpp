@@ -8,7 +8,7 @@
 #include "compute/floats.hpp"
 #include "core/large_block.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 // Row i begins at data + i·stride; its entries are neighbours. A stride of 0 is one row for all.
 template <typename T>
@@ -196,4 +196,4 @@ class CpuValues {
   std::vector<std::vector<Slot>> blocks_;  // by worker and ValueId: what exists only as blocks
 };
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -12,7 +12,7 @@
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 #if defined(MHA_X86_KERNELS)
 namespace v2 {
@@ -114,4 +114,4 @@ std::string_view cpu_kernels_name(const Plan& plan) {
   return variant_for(plan).name;
 }
 
-}  // namespace mha
+}  // namespace mha::compute

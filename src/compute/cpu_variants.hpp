@@ -7,7 +7,7 @@
 #include "compute/cpu_kernels.hpp"
 #include "core/plan.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 // The names of the copies that this machine can run, the fastest last. "plain" is none of them: the loops of the formulas,
 // the same numbers to the last digit on every machine.
@@ -22,4 +22,4 @@ void choose_cpu_variant(std::string_view name);
 const CpuKernels* cpu_kernels_for(const Plan& plan);
 std::string_view cpu_kernels_name(const Plan& plan);
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -11,7 +11,7 @@
 #include "compute/opencl.hpp"
 #include "core/suggest.hpp"
 
-namespace mha {
+namespace mha::compute {
 namespace {
 
 constexpr std::string_view numbered = "opencl:";
@@ -93,4 +93,4 @@ Device find_device(const DeviceChoice& choice) {
   not_there("gpu", devices);
 }
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "core/trace.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 // What `--device` says.
 struct DeviceChoice {
@@ -61,4 +61,4 @@ struct Device {
 // lists what is.
 Device find_device(const DeviceChoice& choice);
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -9,7 +9,7 @@
 #include "compute/opencl.hpp"
 #include "core/rounding.hpp"
 
-namespace mha {
+namespace mha::compute {
 namespace {
 
 // Rows that are taken together: enough to read a matrix of weights seldom, few enough that a block of scores of the width
@@ -195,4 +195,4 @@ Trace run(const Plan& plan, const RunOptions& options) {
   return trace;
 }
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -6,7 +6,7 @@
 #include "compute/backend.hpp"
 #include "compute/device.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 // Called after each step. It may read the step's whole result (Backend::get) and put another in its place (Backend::set)
 // before the next step reads it.
@@ -46,4 +46,4 @@ void run_group(const Plan& plan, const Schedule::Group& group, Backend& backend,
 // All steps of the plan, on the device that the options name.
 Trace run(const Plan& plan, const RunOptions& options);
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "core/stored.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 void to_floats(const Tensor& tensor, std::string_view symbol, float* to) {
   if (tensor.stored()) {
@@ -23,4 +23,4 @@ void to_floats(const Tensor& tensor, std::string_view symbol, float* to) {
   }
 }
 
-}  // namespace mha
+}  // namespace mha::compute

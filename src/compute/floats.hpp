@@ -5,10 +5,10 @@
 
 #include "core/tensor.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 // All numbers of the tensor, straight from the file where they lie in one. Throws Error where a finite number would become
 // an infinite one unseen; `symbol` says whose it is.
 void to_floats(const Tensor& tensor, std::string_view symbol, float* to);
 
-}  // namespace mha
+}  // namespace mha::compute

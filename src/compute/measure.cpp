@@ -8,7 +8,7 @@
 #include "compute/cost.hpp"
 #include "core/large_block.hpp"
 
-namespace mha {
+namespace mha::compute {
 namespace {
 
 constexpr int warm_ups = 2;
@@ -110,4 +110,4 @@ Reach measure_reach(RunOptions options) {
   return reach;
 }
 
-}  // namespace mha
+}  // namespace mha::compute

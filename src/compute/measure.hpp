@@ -3,7 +3,7 @@
 
 #include "compute/engine.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 struct Spread {
   double median = 0, least = 0;
@@ -25,4 +25,4 @@ struct Reach {
 };
 Reach measure_reach(RunOptions options);
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -10,7 +10,7 @@
 #include "compute/backend.hpp"
 #include "compute/device.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 // All devices of all platforms, in the platforms' order. Empty where there is no OpenCL library.
 std::vector<DeviceInfo> opencl_devices();
@@ -23,4 +23,4 @@ std::optional<std::string> opencl_lack();
 // itself does not need (ops and variants of the simulated mistakes) is refused as well.
 std::unique_ptr<Backend> make_opencl_backend(const Plan& plan, const Device& device, Dtype dtype);
 
-}  // namespace mha
+}  // namespace mha::compute

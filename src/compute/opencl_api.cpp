@@ -7,7 +7,7 @@
 #include <array>
 #include <memory>
 
-namespace mha {
+namespace mha::compute {
 namespace {
 
 constexpr std::array library_names = {"libOpenCL.so.1", "libOpenCL.so",
@@ -150,4 +150,4 @@ bool has_f64(cl_device_id device) {
   return (" " + device_text(device, CL_DEVICE_EXTENSIONS) + " ").find(" cl_khr_fp64 ") != std::string::npos;
 }
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -10,7 +10,7 @@
 
 #include "core/error.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 // The functions that are used, each once.
 #define MHA_OPENCL_FUNCTIONS(row)                                                                                       \
@@ -79,4 +79,4 @@ T device_number(cl_device_id device, cl_device_info what) {
 std::vector<cl_device_id> all_opencl_devices();
 bool has_f64(cl_device_id device);
 
-}  // namespace mha
+}  // namespace mha::compute

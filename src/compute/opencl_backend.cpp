@@ -8,7 +8,7 @@
 #include "compute/opencl.hpp"
 #include "compute/opencl_program.hpp"
 
-namespace mha {
+namespace mha::compute {
 namespace {
 
 constexpr Index plain_rows = 8, tile = 64, tile_side = 16;  // as in kernels.cl
@@ -266,4 +266,4 @@ std::unique_ptr<Backend> make_opencl_backend(const Plan& plan, const Device& dev
   return std::make_unique<OpenClBackend<double>>(plan, session, device.product);
 }
 
-}  // namespace mha
+}  // namespace mha::compute

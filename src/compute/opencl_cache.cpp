@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace mha {
+namespace mha::compute {
 namespace {
 
 constexpr std::string_view first_line = "mha OpenCL program 1\n";
@@ -75,4 +75,4 @@ void ProgramCache::keep(std::string_view binary) const {
   if (!file || error) std::filesystem::remove(temporary, error);
 }
 
-}  // namespace mha
+}  // namespace mha::compute

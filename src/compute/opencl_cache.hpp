@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace mha {
+namespace mha::compute {
 
 // 64 bits that differ when a byte does (FNV-1a): against damage, not against an attacker, who could write to the user's
 // folders anyway.
@@ -30,4 +30,4 @@ class ProgramCache {
   std::string folder_, key_;
 };
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -4,7 +4,7 @@
 #include "compute/opencl.hpp"
 #include "compute/opencl_api.hpp"
 
-namespace mha {
+namespace mha::compute {
 namespace {
 
 DeviceInfo described(cl_device_id device, std::size_t number) {
@@ -38,4 +38,4 @@ std::optional<std::string> opencl_lack() {
   return std::nullopt;
 }
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -3,7 +3,7 @@
 
 #include "compute/opencl.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 std::vector<DeviceInfo> opencl_devices() {
   return {};
@@ -17,4 +17,4 @@ std::unique_ptr<Backend> make_opencl_backend(const Plan&, const Device&, Dtype) 
   throw Error(*opencl_lack(), Exit::no_device);
 }
 
-}  // namespace mha
+}  // namespace mha::compute

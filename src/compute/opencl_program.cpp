@@ -11,7 +11,7 @@
 
 #include "compute/opencl_cache.hpp"
 
-namespace mha {
+namespace mha::compute {
 namespace {
 
 constexpr Index tiled_group = 256, softmax_group = 64;
@@ -133,4 +133,4 @@ const Session& session_on(const Device& device, Dtype dtype) {
   return found->second;
 }
 
-}  // namespace mha
+}  // namespace mha::compute

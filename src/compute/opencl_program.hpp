@@ -5,7 +5,7 @@
 #include "compute/opencl_api.hpp"
 #include "core/trace.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 // The text of kernels.cl, which travels inside the binary.
 std::string_view opencl_kernels();
@@ -35,4 +35,4 @@ struct Session {
 // Opened at the first call for this device, dtype and cache folder, and kept until the program ends.
 const Session& session_on(const Device& device, Dtype dtype);
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace mha {
+namespace mha::compute {
 namespace {
 
 // Rounds follow each other closely: waking a thread takes longer than this, sleeping costs the machine nothing.
@@ -119,4 +119,4 @@ void Workers::each(Index pieces, const Task& task) {
   for (Index piece = 0; piece < pieces; ++piece) task(piece, 0);
 }
 
-}  // namespace mha
+}  // namespace mha::compute

@@ -6,7 +6,7 @@
 
 #include "core/tensor.hpp"
 
-namespace mha {
+namespace mha::compute {
 
 // What is asked for, and where nothing is asked for (0) one thread for each core.
 int thread_count(int asked_for);
@@ -30,4 +30,4 @@ class Workers {
   std::unique_ptr<Pool> pool_;  // none for a single worker
 };
 
-}  // namespace mha
+}  // namespace mha::compute

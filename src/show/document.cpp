@@ -1,7 +1,7 @@
 // A page as data.
 #include "show/document.hpp"
 
-namespace mha {
+namespace mha::show {
 
 std::vector<Document> split_at_steps(Document document) {
   std::vector<Document> pieces;
@@ -19,4 +19,4 @@ std::vector<Document> split_at_steps(Document document) {
   return pieces;
 }
 
-}  // namespace mha
+}  // namespace mha::show

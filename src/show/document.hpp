@@ -10,7 +10,7 @@
 #include "core/tensor.hpp"
 #include "core/text.hpp"
 
-namespace mha {
+namespace mha::show {
 
 // Words of the program, or words of the person (a label, a title): these are escaped, but never translated or respelled.
 struct Span {
@@ -153,4 +153,4 @@ struct Document {
 // The page in pieces, each ending where the next step or section begins; only steps make a piece of their own.
 std::vector<Document> split_at_steps(Document document);
 
-}  // namespace mha
+}  // namespace mha::show

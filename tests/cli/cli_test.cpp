@@ -21,7 +21,7 @@ Outcome call(const std::vector<std::string>& arguments, const std::map<std::stri
     const auto found = environment.find(name);
     return found == environment.end() ? std::string() : found->second;
   };
-  const int exit = cli(arguments, world);
+  const int exit = mha::cli::cli(arguments, world);
   return {exit, out.text(), err.text()};
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("a reader that has gone ends the program quietly", "[cli]") {
   StringSink err;
   World world{out, err, 0, false, false, 80, {}};
   world.environment = [](const char*) { return std::string(); };
-  CHECK(cli({"run"}, world) == 0);
+  CHECK(mha::cli::cli({"run"}, world) == 0);
   CHECK(err.text().empty());
 }
 

@@ -1,6 +1,8 @@
 // Every backend with every dtype and every product kernel, for the tests that hold each of them to the same laws.
 #pragma once
 
+#include "folders.hpp"
+
 #include <unistd.h>
 
 #include <cstdlib>

@@ -1,6 +1,8 @@
 // Multi-head attention as the formula says it, in plain loops: shares nothing with the engine but the tensor type.
 #pragma once
 
+#include "folders.hpp"
+
 #include <cmath>
 #include <vector>
 

@@ -1,6 +1,8 @@
 // Problems drawn at random, the same on every platform.
 #pragma once
 
+#include "folders.hpp"
+
 #include <random>
 
 #include "core/problem.hpp"

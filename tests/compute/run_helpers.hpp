@@ -1,6 +1,8 @@
 // A whole run in one call, and its values by the names of their steps.
 #pragma once
 
+#include "folders.hpp"
+
 #include <cmath>
 #include <limits>
 

@@ -7,6 +7,7 @@
 #include "catch.hpp"
 
 using namespace mha;
+using namespace mha::test;
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "io/file_matrix.hpp"
-#include "io/matrix_archive.hpp"
+#include "io/arrays/file_matrix.hpp"
+#include "io/arrays/matrix_archive.hpp"
 
 namespace {
 
@@ -34,11 +34,11 @@ std::string name_for(std::string_view content) {
   return content.starts_with("\x93NUMPY") ? "x.npy" : "x.safetensors";
 }
 
-void read_all(const std::shared_ptr<const mha::StoredArray>& array) {
+void read_all(const std::shared_ptr<const mha::io::StoredArray>& array) {
   if (!array || array->header.axes.empty()) return;
-  const std::size_t numbers = array->header.data_bytes() / static_cast<std::size_t>(mha::info_of(array->header.type).bytes);
+  const std::size_t numbers = array->header.data_bytes() / static_cast<std::size_t>(mha::io::info_of(array->header.type).bytes);
   if (numbers > most_numbers) return;
-  const auto matrix = std::make_shared<const mha::FileMatrix>(array, "fuzz");
+  const auto matrix = std::make_shared<const mha::io::FileMatrix>(array, "fuzz");
   std::vector<double> doubles(numbers);
   std::vector<float> floats(numbers);
   const auto rows = static_cast<mha::Index>(numbers) / matrix->axes().back();
@@ -52,7 +52,7 @@ void read_all(const std::shared_ptr<const mha::StoredArray>& array) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string_view content(reinterpret_cast<const char*>(bytes), size);
   try {
-    const auto archive = mha::open_matrix_archive(file_with(bytes, size), name_for(content));
+    const auto archive = mha::io::open_matrix_archive(file_with(bytes, size), name_for(content));
     for (const std::string& name : archive->names()) {
       try {
         read_all(archive->array(name));

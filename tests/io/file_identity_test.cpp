@@ -1,5 +1,5 @@
 // Outputs are refused where they would destroy an input or each other, by whatever name.
-#include "io/file_identity.hpp"
+#include "io/files/file_identity.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "core/error.hpp"
 #include "temporary_folder.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 using test::TemporaryFolder;
@@ -92,4 +92,4 @@ TEST_CASE("file identity: two outputs that are one file, already there or not") 
   CHECK(refusal({folder / "b.json", folder / "./b.json"}, {}) != "");
 }
 
-}  // namespace mha
+}  // namespace mha::test

@@ -1,5 +1,5 @@
 // JSON text to a tree: numbers to the last bit, the place of everything, and a sentence for each slip.
-#include "io/json_reader.hpp"
+#include "io/json/json_reader.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,9 +9,10 @@
 #include <limits>
 
 #include "catch.hpp"
-#include "io/quote.hpp"
+#include "io/json/quote.hpp"
 
 using namespace mha;
+using namespace mha::test;
 using namespace std::string_literals;
 
 namespace {

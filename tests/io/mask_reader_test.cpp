@@ -7,6 +7,7 @@
 #include "io/problem_text.hpp"
 
 using namespace mha;
+using namespace mha::test;
 
 namespace {
 

@@ -5,15 +5,15 @@
 
 #include "catch.hpp"
 #include "core/error.hpp"
-#include "io/array_format.hpp"
-#include "io/file_matrix.hpp"
-#include "io/mapped_file.hpp"
-#include "io/matrix_archive.hpp"
-#include "io/output_file.hpp"
-#include "io/problem_reader.hpp"
+#include "io/arrays/array_format.hpp"
+#include "io/arrays/file_matrix.hpp"
+#include "io/files/mapped_file.hpp"
+#include "io/arrays/matrix_archive.hpp"
+#include "io/files/output_file.hpp"
+#include "io/problem/problem_reader.hpp"
 #include "temporary_folder.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 std::string npy(const std::string& header, const std::string& data) {
@@ -141,4 +141,4 @@ TEST_CASE("a file is written at several places, and only under its name when it 
   CHECK(folder.read("t.bin") == std::string("ab\0\0\0\0cd\0\0", 10));
 }
 
-}  // namespace mha
+}  // namespace mha::test

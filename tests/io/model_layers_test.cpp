@@ -1,15 +1,16 @@
 // Attentions among the tensors of a model: found by their names, chosen by layer and prefix, listed where that is not
 // enough.
-#include "io/model_layers.hpp"
+#include "io/model/model_layers.hpp"
 
 #include <fmt/format.h>
 
 #include "catch.hpp"
 #include "core/error.hpp"
-#include "io/model_parts.hpp"
+#include "io/model/model_parts.hpp"
 #include "io/temporary_folder.hpp"
 
 using namespace mha;
+using namespace mha::test;
 using mha::test::TemporaryFolder;
 
 namespace {

@@ -1,5 +1,5 @@
 // The rules of the families: scale, mask, window, softcap and rotary positions, from config.json, options and the layer.
-#include "io/model_rules.hpp"
+#include "io/model/model_rules.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,7 @@
 #include "io/temporary_folder.hpp"
 
 using namespace mha;
+using namespace mha::test;
 using mha::test::TemporaryFolder;
 
 namespace {

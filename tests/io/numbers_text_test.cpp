@@ -1,5 +1,5 @@
 // Number text: what reads back is the same bits, and looks as JSON and Python want it.
-#include "io/numbers_text.hpp"
+#include "io/json/numbers_text.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 #include "catch.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 template <class Real>
@@ -103,4 +103,4 @@ TEST_CASE("numbers: what JSON cannot write is a string") {
   CHECK(text_of(-std::nan("")) == "\"nan\"");
 }
 
-}  // namespace mha
+}  // namespace mha::test

@@ -1,5 +1,5 @@
 // Output files: whole or not at all, through links, with their permissions, and with a reason when it cannot be.
-#include "io/output_file.hpp"
+#include "io/files/output_file.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -14,7 +14,7 @@
 #include "core/error.hpp"
 #include "temporary_folder.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 using test::TemporaryFolder;
@@ -199,4 +199,4 @@ TEST_CASE("output file: protected folders and files are left alone") {
   std::filesystem::permissions(folder / ".", std::filesystem::perms(0755));
 }
 
-}  // namespace mha
+}  // namespace mha::test

@@ -1,5 +1,5 @@
 // Folders to write to.
-#include "io/output_folder.hpp"
+#include "io/files/output_folder.hpp"
 
 #include "catch.hpp"
 #include "core/error.hpp"

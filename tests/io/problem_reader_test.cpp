@@ -1,5 +1,5 @@
 // Every form that a problem file may take, read as what it means.
-#include "io/problem_reader.hpp"
+#include "io/problem/problem_reader.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,6 +12,7 @@
 #include "io/problem_text.hpp"
 
 using namespace mha;
+using namespace mha::test;
 
 namespace {
 

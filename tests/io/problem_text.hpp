@@ -1,14 +1,16 @@
 // Problem files for tests: a small valid one, with the keys that a test is about put in or left out.
 #pragma once
 
+#include "folders.hpp"
+
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
-#include "io/problem_reader.hpp"
+#include "io/problem/problem_reader.hpp"
 
-namespace mha {
+namespace mha::test {
 
 using Keys = std::vector<std::pair<std::string, std::string>>;
 
@@ -50,4 +52,4 @@ inline std::string fault_with(const Keys& own) {
   return fault_of(problem_with(own));
 }
 
-}  // namespace mha
+}  // namespace mha::test

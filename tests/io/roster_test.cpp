@@ -1,5 +1,5 @@
 // Class lists: names out of CSV, folders out of names.
-#include "io/roster.hpp"
+#include "io/files/roster.hpp"
 
 #include "catch.hpp"
 #include "io/temporary_folder.hpp"

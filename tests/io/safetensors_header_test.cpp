@@ -1,5 +1,5 @@
 // Headers of .safetensors files: what is read, and a sentence for each way in which one can lie.
-#include "io/safetensors_header.hpp"
+#include "io/arrays/safetensors_header.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include "io/temporary_folder.hpp"
 
 using namespace mha;
+using namespace mha::test;
 using namespace std::string_literals;
 using mha::test::TemporaryFolder;
 

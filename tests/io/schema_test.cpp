@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "io/embedded.hpp"
-#include "io/json_reader.hpp"
-#include "io/problem_reader.hpp"
+#include "io/problem/embedded.hpp"
+#include "io/json/json_reader.hpp"
+#include "io/problem/problem_reader.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 std::string_view schema_text(std::string_view name) {
@@ -75,4 +75,4 @@ TEST_CASE("schema: each object of a problem has the keys that the reader knows, 
   }
 }
 
-}  // namespace mha
+}  // namespace mha::test

@@ -1,5 +1,5 @@
 // Sinks: all that is written arrives, in order, or the person is told why not.
-#include "io/sink.hpp"
+#include "io/files/sink.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include "catch.hpp"
 #include "core/error.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 struct Pipe {
@@ -181,4 +181,4 @@ TEST_CASE("sink: a closed pipe is no error to tell") {
   std::signal(SIGPIPE, before);
 }
 
-}  // namespace mha
+}  // namespace mha::test

@@ -1,6 +1,8 @@
 // A folder of a test's own, gone with everything in it when the test ends.
 #pragma once
 
+#include "folders.hpp"
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

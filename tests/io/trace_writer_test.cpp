@@ -1,5 +1,5 @@
 // The trace file: its keys and their order, its layout, and every form that a problem can have.
-#include "io/trace_writer.hpp"
+#include "io/problem/trace_writer.hpp"
 
 #include <initializer_list>
 #include <limits>
@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -649,4 +649,4 @@ TEST_CASE("trace: one packed matrix is put together again, by columns or as PyTo
   "W_O": [)"));
 }
 
-}  // namespace mha
+}  // namespace mha::test

@@ -1,9 +1,9 @@
 // The ASCII spelling of everything that the program draws.
-#include "show/ascii.hpp"
+#include "show/text/ascii.hpp"
 
 #include "catch.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 TEST_CASE("signs are respelled") {
@@ -22,4 +22,4 @@ TEST_CASE("other characters stay") {
 }
 
 }  // namespace
-}  // namespace mha
+}  // namespace mha::test

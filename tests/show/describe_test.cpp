@@ -1,12 +1,12 @@
 // The page of a computation: its order, its facts, and what the options change.
-#include "show/describe.hpp"
+#include "show/pages/describe.hpp"
 
 #include <algorithm>
 
 #include "catch.hpp"
 #include "small_problem.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 std::string small_page(const PageOptions& options = {}, const TextStyle& style = {}) {
@@ -251,4 +251,4 @@ TEST_CASE("rounding by hand is told once") {
 }
 
 }  // namespace
-}  // namespace mha
+}  // namespace mha::test

@@ -3,10 +3,10 @@
 
 #include "catch.hpp"
 #include "matrices.hpp"
-#include "show/text_writer.hpp"
-#include "show/width.hpp"
+#include "show/text/text_writer.hpp"
+#include "show/text/width.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 std::string written(Equation equation, TextStyle style = {}) {
@@ -142,4 +142,4 @@ TEST_CASE("weights are shaded with colour, and the numbers stay") {
 }
 
 }  // namespace
-}  // namespace mha
+}  // namespace mha::test

@@ -1,10 +1,10 @@
 // Pages as Markdown: each kind of block, and every sign of a person's words as itself.
-#include "show/markdown_writer.hpp"
+#include "show/text/markdown_writer.hpp"
 
 #include "catch.hpp"
 #include "matrices.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 std::string written(std::vector<Block> blocks, int width = 80) {
@@ -69,4 +69,4 @@ TEST_CASE("a person's words cannot break a line or end a block of code", "[markd
   CHECK(written({StepHeading{std::nullopt, "t", "a`b", ""}}).find("`` a`b ``") != std::string::npos);
 }
 
-}  // namespace mha
+}  // namespace mha::test

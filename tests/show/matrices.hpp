@@ -1,13 +1,15 @@
 // Small matrices for the tests of layout.
 #pragma once
 
+#include "folders.hpp"
+
 #include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "show/document.hpp"
 
-namespace mha {
+namespace mha::test {
 
 inline Matrix matrix(std::string symbol, std::initializer_list<std::initializer_list<const char*>> rows) {
   Matrix result;
@@ -30,4 +32,4 @@ inline Matrix counting_matrix(std::string symbol, Index rows, Index columns) {
   return result;
 }
 
-}  // namespace mha
+}  // namespace mha::test

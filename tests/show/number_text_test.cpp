@@ -1,11 +1,11 @@
 // How numbers read: decimals for a whole matrix, no negative zero, infinities, large and tiny values.
-#include "show/number_text.hpp"
+#include "show/words/number_text.hpp"
 
 #include <limits>
 
 #include "catch.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 using Origin = NumberStyle::Origin;
@@ -64,4 +64,4 @@ TEST_CASE("fixed numbers are never shortened") {
 }
 
 }  // namespace
-}  // namespace mha
+}  // namespace mha::test

@@ -1,11 +1,11 @@
 // Colours that can be told apart and read, and only where they are wanted.
-#include "show/pen.hpp"
+#include "show/text/pen.hpp"
 
 #include <cmath>
 
 #include "catch.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 // Relative luminance (WCAG 2) of a colour of the 6×6×6 cube in the 256-colour palette.
@@ -51,4 +51,4 @@ TEST_CASE("a person's words are escaped but never respelled") {
 }
 
 }  // namespace
-}  // namespace mha
+}  // namespace mha::test

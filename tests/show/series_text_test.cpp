@@ -1,9 +1,9 @@
 // Sums and lists, whole or shortened.
-#include "show/series_text.hpp"
+#include "show/words/series_text.hpp"
 
 #include "catch.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 TEST_CASE("a long series keeps its beginning and its end") {
@@ -16,4 +16,4 @@ TEST_CASE("a long series keeps its beginning and its end") {
 }
 
 }  // namespace
-}  // namespace mha
+}  // namespace mha::test

@@ -1,6 +1,8 @@
 // Two tokens, two heads, a causal mask and a scale of 1/2, with every step worked out by hand.
 #pragma once
 
+#include "folders.hpp"
+
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -10,10 +12,10 @@
 #include "core/plan.hpp"
 #include "core/problem.hpp"
 #include "core/trace.hpp"
-#include "show/describe.hpp"
-#include "show/text_writer.hpp"
+#include "show/pages/describe.hpp"
+#include "show/text/text_writer.hpp"
 
-namespace mha {
+namespace mha::test {
 
 inline constexpr double hidden = -std::numeric_limits<double>::infinity();
 
@@ -91,4 +93,4 @@ inline std::string unwrapped(const std::string& text) {
   return result;
 }
 
-}  // namespace mha
+}  // namespace mha::test

@@ -2,7 +2,7 @@
 #include "catch.hpp"
 #include "small_problem.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 struct Computation {
@@ -170,4 +170,4 @@ TEST_CASE("long sums keep their first terms and the last") {
 }
 
 }  // namespace
-}  // namespace mha
+}  // namespace mha::test

@@ -1,10 +1,10 @@
 // The blocks of a page as text: headings, notes, entries that are spelled out, tables, and the cut at steps.
-#include "show/text_writer.hpp"
+#include "show/text/text_writer.hpp"
 
 #include "catch.hpp"
 #include "matrices.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 std::string written(std::vector<Block> blocks, TextStyle style = {}) {
@@ -97,4 +97,4 @@ TEST_CASE("numbers in a table stand flush right, the last column too, and apart 
 }
 
 }  // namespace
-}  // namespace mha
+}  // namespace mha::test

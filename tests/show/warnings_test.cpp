@@ -2,7 +2,7 @@
 #include "catch.hpp"
 #include "small_problem.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 using Sentences = std::vector<std::string>;
@@ -76,4 +76,4 @@ TEST_CASE("items of a batch are named, and a few stand for many") {
 }
 
 }  // namespace
-}  // namespace mha
+}  // namespace mha::test

@@ -1,9 +1,9 @@
 // Display width, and what of a person's words may reach a terminal.
-#include "show/width.hpp"
+#include "show/text/width.hpp"
 
 #include "catch.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 TEST_CASE("Chinese and emoji take two columns, combining marks none") {
@@ -41,4 +41,4 @@ TEST_CASE("padding goes by display width") {
 }
 
 }  // namespace
-}  // namespace mha
+}  // namespace mha::test

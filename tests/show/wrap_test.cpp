@@ -1,9 +1,9 @@
 // Where lines may break.
-#include "show/wrap.hpp"
+#include "show/text/wrap.hpp"
 
 #include "catch.hpp"
 
-namespace mha {
+namespace mha::test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -27,4 +27,4 @@ TEST_CASE("an operator stays with what follows it") {
 }
 
 }  // namespace
-}  // namespace mha
+}  // namespace mha::test

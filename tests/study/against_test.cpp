@@ -1,11 +1,11 @@
 // --against: what float arithmetic does passes on every backend, what it cannot do fails where it stands.
-#include "study/against.hpp"
+#include "study/check/against.hpp"
 
 #include "catch.hpp"
 #include "compute/random_problem.hpp"
 #include "compute/run_helpers.hpp"
-#include "show/text_writer.hpp"
-#include "study/against_page.hpp"
+#include "show/text/text_writer.hpp"
+#include "study/check/against_page.hpp"
 
 namespace mha::test {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "catch.hpp"
 #include "compute/run_helpers.hpp"
-#include "io/answer_reader.hpp"
-#include "io/embedded.hpp"
-#include "io/problem_reader.hpp"
+#include "io/problem/answer_reader.hpp"
+#include "io/problem/embedded.hpp"
+#include "io/problem/problem_reader.hpp"
 
 namespace mha::test {
 namespace {

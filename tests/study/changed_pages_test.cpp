@@ -1,11 +1,11 @@
 // Every mistake can be told as a page: the plan, however changed, with all its numbers.
 #include "catch.hpp"
 #include "fewer_draws.hpp"
-#include "show/describe.hpp"
-#include "show/text_writer.hpp"
-#include "study/mistake.hpp"
+#include "show/pages/describe.hpp"
+#include "show/text/text_writer.hpp"
+#include "study/mistakes/mistake.hpp"
 #include "study/random_study_problem.hpp"
-#include "study/simulate.hpp"
+#include "study/mistakes/simulate.hpp"
 
 namespace mha::test {
 namespace {

@@ -1,10 +1,12 @@
 // Plain traces handed in as answers, and what check says of them.
 #pragma once
 
+#include "folders.hpp"
+
 #include <algorithm>
 
-#include "io/answer_reader.hpp"
-#include "study/check.hpp"
+#include "io/problem/answer_reader.hpp"
+#include "study/check/check.hpp"
 #include "study/plain_answers.hpp"
 #include "study/plain_mistakes.hpp"
 #include "study/random_study_problem.hpp"

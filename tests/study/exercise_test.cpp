@@ -1,14 +1,14 @@
 // New exercises: the same everywhere, small, and certain to expose what their sizes can.
-#include "study/exercise.hpp"
+#include "study/exercise/exercise.hpp"
 
 #include <cmath>
 #include <fstream>
 #include <iterator>
 
 #include "catch.hpp"
-#include "io/answer_reader.hpp"
-#include "study/check.hpp"
-#include "study/exercise_files.hpp"
+#include "io/problem/answer_reader.hpp"
+#include "study/check/check.hpp"
+#include "study/exercise/exercise_files.hpp"
 
 namespace mha::test {
 namespace {

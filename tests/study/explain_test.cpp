@@ -1,15 +1,15 @@
 // Explanations say what was computed: their numbers are those of the trace, their sums add up, and they end in what is
 // given.
-#include "study/explain.hpp"
+#include "study/explain/explain.hpp"
 
 #include <map>
 
 #include "catch.hpp"
 #include "compute/run_helpers.hpp"
 #include "core/error.hpp"
-#include "show/text_writer.hpp"
-#include "study/explanation_json.hpp"
-#include "study/explanation_page.hpp"
+#include "show/text/text_writer.hpp"
+#include "study/explain/explanation_json.hpp"
+#include "study/explain/explanation_page.hpp"
 #include "study/random_study_problem.hpp"
 
 namespace mha::test {

@@ -1,10 +1,12 @@
 // Problems on which mistakes are made in these tests, and what comes out.
 #pragma once
 
+#include "folders.hpp"
+
 #include <algorithm>
 
 #include "compute/random_problem.hpp"
-#include "study/simulate.hpp"
+#include "study/mistakes/simulate.hpp"
 
 namespace mha::test {
 

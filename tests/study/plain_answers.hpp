@@ -1,6 +1,8 @@
 // Answers as students hand them in: as JSON, with few decimals, in part, or right in an unusual form.
 #pragma once
 
+#include "folders.hpp"
+
 #include <functional>
 #include <optional>
 #include <set>

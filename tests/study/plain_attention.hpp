@@ -1,6 +1,8 @@
 // Multi-head attention in plain loops, each stage replaceable, so that every known mistake can be made in it.
 #pragma once
 
+#include "folders.hpp"
+
 #include <functional>
 #include <map>
 #include <optional>

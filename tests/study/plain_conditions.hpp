@@ -1,6 +1,7 @@
 // What several mistakes and forms ask of a problem before they can be made in it.
 #pragma once
 
+#include "folders.hpp"
 #include "study/plain_attention.hpp"
 
 namespace mha::test {

@@ -1,6 +1,8 @@
 // One attention layer in its plainest form: every matrix of every head, taken from the problem without the plan code.
 #pragma once
 
+#include "folders.hpp"
+
 #include <limits>
 #include <optional>
 #include <vector>

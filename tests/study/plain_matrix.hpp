@@ -1,6 +1,8 @@
 // A matrix and its few operations in plain loops: what the independent simulations of attention are written in.
 #pragma once
 
+#include "folders.hpp"
+
 #include <cmath>
 #include <cstddef>
 #include <vector>

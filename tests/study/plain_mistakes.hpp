@@ -1,6 +1,8 @@
 // Every mistake that people make, simulated in plain loops: what check must recognise, independent of its own simulation.
 #pragma once
 
+#include "folders.hpp"
+
 #include <functional>
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 // Editing a plan: what is written down keeps its name, shapes follow, and what does not fit is refused.
-#include "study/plan_editor.hpp"
+#include "study/mistakes/plan_editor.hpp"
 
 #include "catch.hpp"
 #include "study/mistake_problem.hpp"

@@ -1,6 +1,8 @@
 // Problems for the tests of check, drawn at random, the same on every platform; between them they admit every mistake.
 #pragma once
 
+#include "folders.hpp"
+
 #include <array>
 #include <string_view>
 

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "catch.hpp"
-#include "show/text_writer.hpp"
+#include "show/text/text_writer.hpp"
 #include "study/check_helpers.hpp"
-#include "study/report_files.hpp"
-#include "study/report_page.hpp"
+#include "study/check/report_files.hpp"
+#include "study/check/report_page.hpp"
 
 namespace mha::test {
 namespace {

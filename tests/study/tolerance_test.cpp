@@ -1,14 +1,14 @@
 // Radii are bounds: whatever the operands are within theirs, the result stays within its own; and they are not idle.
-#include "study/tolerance.hpp"
+#include "study/check/tolerance.hpp"
 
 #include <cmath>
 
 #include "catch.hpp"
 #include "compute/random_problem.hpp"
-#include "study/mistake.hpp"
-#include "study/plan_rows.hpp"
+#include "study/mistakes/mistake.hpp"
+#include "study/mistakes/plan_rows.hpp"
 #include "study/random_study_problem.hpp"
-#include "study/softmax_bounds.hpp"
+#include "study/check/softmax_bounds.hpp"
 
 namespace mha::test {
 namespace {

@@ -1,10 +1,10 @@
 // The worksheet of an exercise: everything that is given, nothing that is to be found.
-#include "study/worksheet.hpp"
+#include "study/exercise/worksheet.hpp"
 
 #include "catch.hpp"
 #include "core/plan.hpp"
-#include "show/text_writer.hpp"
-#include "study/exercise.hpp"
+#include "show/text/text_writer.hpp"
+#include "study/exercise/exercise.hpp"
 
 namespace mha::test {
 namespace {

@@ -3,7 +3,7 @@
 // run. So everything here is in an anonymous namespace and nothing is called that another header defines.
 #include "compute/cpu_kernels.hpp"
 
-namespace mha::MHA_KERNELS {
+namespace mha::compute::MHA_KERNELS {
 namespace {
 
 #if defined(__AVX512F__)
@@ -370,4 +370,4 @@ constexpr Kernels<T> all = {packed_size<T>, pack<T>, product<T>, softmax<T>, mul
 extern const CpuKernels kernels;
 const CpuKernels kernels = {all<float>, all<double>};
 
-}  // namespace mha::MHA_KERNELS
+}  // namespace mha::compute::MHA_KERNELS

@@ -1,0 +1,204 @@
+// The header of a .npy array. It is a Python literal, which NumPy itself evaluates; here a dictionary of a text, a truth
+// value and a tuple of integers is read, and everything else is refused.
+#include "io/arrays/npy_header.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+#include "core/error.hpp"
+#include "io/json/quote.hpp"
+
+namespace mha::io {
+namespace {
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::size_t most_axes = 32;  // NumPy's own limit
+
+// The three entries, of which each stands once.
+struct Literal {
+  std::optional<std::string> descr;
+  std::optional<bool> fortran_order;
+  std::optional<std::vector<Index>> shape;
+};
+
+class LiteralReader {
+ public:
+  LiteralReader(std::string_view text, std::string_view name) : rest_(text), whole_(text), name_(name) {}
+
+  Literal read() {
+    expect('{');
+    while (!accept('}')) {
+      read_entry();
+      if (!accept(',') && peek() != '}') refuse("a comma or the closing brace is missing");
+    }
+    skip_spaces();
+    if (!rest_.empty()) refuse("there is more behind the closing brace");
+    if (!literal_.descr || !literal_.fortran_order || !literal_.shape)
+      refuse("descr, fortran_order and shape are expected, each once");
+    return std::move(literal_);
+  }
+
+ private:
+  void read_entry() {
+    const std::string key = text();
+    expect(':');
+    if (key == "descr" && !literal_.descr) {
+      if (peek() == '[' || peek() == '(' || peek() == '{')
+        throw Error(
+            fmt::format("{}: its entries are records of several fields; save one field as an array of numbers", name_));
+      literal_.descr = text();
+    } else if (key == "fortran_order" && !literal_.fortran_order) {
+      literal_.fortran_order = truth();
+    } else if (key == "shape" && !literal_.shape) {
+      literal_.shape = integers();
+    } else {
+      refuse("descr, fortran_order and shape are expected, each once");
+    }
+  }
+
+  std::string text() {
+    const char mark = peek();
+    if (mark != '\'' && mark != '"') refuse("a text in quotes is expected");
+    rest_.remove_prefix(1);
+    const std::size_t length = rest_.find_first_of(std::string_view("\\\n\0'\"", 5));
+    if (length == std::string_view::npos || rest_[length] != mark) refuse("a text is not closed, or holds an escape");
+    std::string result(rest_.substr(0, length));
+    rest_.remove_prefix(length + 1);
+    return result;
+  }
+
+  bool truth() {
+    skip_spaces();
+    for (const std::string_view word : {std::string_view("True"), std::string_view("False")}) {
+      if (!rest_.starts_with(word)) continue;
+      rest_.remove_prefix(word.size());
+      return word == "True";
+    }
+    refuse("fortran_order is True or False");
+  }
+
+  // (), (3,), (3, 4), (3, 4,)
+  std::vector<Index> integers() {
+    std::vector<Index> result;
+    expect('(');
+    while (!accept(')')) {
+      result.push_back(integer());
+      if (result.size() > most_axes) refuse(fmt::format("the shape has more than {} axes", most_axes));
+      const bool comma = accept(',');
+      if (!comma && (peek() != ')' || result.size() == 1)) refuse("the shape is no tuple of integers");
+    }
+    return result;
+  }
+
+  Index integer() {
+    skip_spaces();
+    Index result = 0;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), result);
+    if (error == std::errc::result_out_of_range) refuse("an axis of the shape is too large");
+    if (error != std::errc() || result < 0) refuse("the shape is no tuple of integers from 0 on");
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    if (rest_.starts_with('L')) rest_.remove_prefix(1);  // as Python 2 writes it
+    return result;
+  }
+
+  void skip_spaces() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\n"), rest_.size())); }
+  char peek() {
+    skip_spaces();
+    return rest_.empty() ? '\0' : rest_.front();
+  }
+  bool accept(char c) {
+    if (peek() != c || rest_.empty()) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) refuse(fmt::format("'{}' is expected", c));
+  }
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(fmt::format("{}: the header of the array is not the plain literal that NumPy writes, near {}: {}", name_,
+                            quote(whole_.substr(static_cast<std::size_t>(rest_.data() - whole_.data()), 20)), why));
+  }
+
+  std::string_view rest_, whole_;
+  std::string_view name_;
+  Literal literal_;
+};
+
+// What NumPy's other types are, by the letter.
+struct OtherType {
+  char letter;
+  std::string_view what;
+};
+constexpr OtherType other_types[] = {
+    {'c', "complex numbers"}, {'U', "texts"},
+    {'S', "bytes of text"},   {'a', "bytes of text"},
+    {'O', "Python objects"},  {'M', "dates"},
+    {'m', "times"},           {'V', "bytes without a type (bfloat16 is saved like that)"},
+};
+
+// "<f4": the byte order, and the type.
+void take_descr(const std::string& descr, ArrayHeader& header, std::string_view name) {
+  const char order = descr.empty() ? ' ' : descr.front();
+  const bool has_order = order == '<' || order == '>' || order == '|' || order == '=';
+  const std::string_view type = std::string_view(descr).substr(has_order ? 1 : 0);
+  if (const auto known = npy_number_type(type); known && (has_order && (order != '|' || info_of(*known).bytes == 1))) {
+    header.type = *known;
+    header.big_endian = order == '>';
+    return;
+  }
+  std::string_view what;
+  for (const OtherType& other : other_types)
+    if (type.starts_with(other.letter)) what = other.what;
+  throw Error(fmt::format(
+      "{}: it holds {} (NumPy's type {}); numbers are read that are floats of 16 to 64 bits, integers or booleans", name,
+      what.empty() ? "numbers of another type" : what, quote(descr)));
+}
+
+std::size_t little_endian(std::string_view bytes) {
+  std::size_t number = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) number = number << 8U | static_cast<unsigned char>(bytes[i]);
+  return number;
+}
+
+// Where the literal stands: behind the version and its own length, which has 2 bytes in version 1 and 4 from 2 on.
+std::string_view literal_of(std::string_view beginning, std::size_t size, std::string_view name) {
+  if (!beginning.starts_with(magic))
+    throw Error(fmt::format("{}: this is no .npy array, which begins with \\x93NUMPY", name));
+  if (beginning.size() < 12) throw Error(fmt::format("{}: the array is cut short in its header", name));
+  const int version = static_cast<unsigned char>(beginning[6]), minor = static_cast<unsigned char>(beginning[7]);
+  if (version < 1 || version > 3 || minor != 0)
+    throw Error(
+        fmt::format("{}: version {}.{} of the .npy format is not known; 1.0, 2.0 and 3.0 are", name, version, minor));
+  const std::size_t first = version == 1 ? 10 : 12;
+  const std::size_t length = little_endian(beginning.substr(8, first - 8));
+  if (length > size - first) throw Error(fmt::format("{}: the array is cut short in its header", name));
+  if (first + length > longest_npy_header || first + length > beginning.size())
+    throw Error(fmt::format("{}: its header has {} bytes, more than any array of numbers needs", name, length));
+  return beginning.substr(first, length);
+}
+
+}  // namespace
+
+ArrayHeader read_npy_header(std::string_view beginning, std::size_t size, std::string_view name) {
+  const std::string_view text = literal_of(beginning, size, name);
+  Literal literal = LiteralReader(text, name).read();
+  ArrayHeader header;
+  take_descr(*literal.descr, header, name);
+  header.fortran_order = *literal.fortran_order;
+  header.axes = std::move(*literal.shape);
+  header.data_begin = static_cast<std::size_t>(text.data() + text.size() - beginning.data());
+  check_size(header, name);
+  const std::size_t expected = header.data_bytes(), found = size - header.data_begin;
+  if (found < expected)
+    throw Error(fmt::format("{}: the array is cut short: its shape and type need {} bytes, and {} are there", name,
+                            expected, found));
+  if (found > expected)
+    throw Error(fmt::format("{}: the array is too long: its shape and type need {} bytes, and {} are there", name, expected,
+                            found));
+  return header;
+}
+
+}  // namespace mha::io

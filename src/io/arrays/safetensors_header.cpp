@@ -1,0 +1,274 @@
+// The header of a .safetensors file, believed in nothing: 8 bytes with the length of a JSON object, the object, the data.
+#include "io/arrays/safetensors_header.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <tuple>
+
+#include "core/error.hpp"
+#include "core/suggest.hpp"
+#include "io/files/input_file.hpp"
+#include "io/json/json_reader.hpp"
+#include "io/json/json_values.hpp"
+#include "io/json/quote.hpp"
+
+namespace mha::io {
+namespace {
+
+constexpr Index length_bytes = 8;
+constexpr Index longest_header = 100'000'000;  // as the format's own library has it
+constexpr std::string_view metadata_key = "__metadata__";
+
+// What people take for a .safetensors file.
+struct OtherFormat {
+  std::string_view beginning;
+  std::string_view sentence;
+};
+constexpr std::array other_formats = {
+    OtherFormat{"PK\x03\x04",
+                "this is a zip file, as PyTorch writes its .bin and .pt; save the tensors with the safetensors "
+                "package first"},
+    OtherFormat{"\x80\x02",
+                "this is a pickle, as older PyTorch writes its .bin and .pt; save the tensors with the "
+                "safetensors package first"},
+    OtherFormat{"\x93NUMPY", "this is a .npy file; name it so"},
+    OtherFormat{"GGUF", "this is a GGUF file; take the .safetensors files of the model"},
+    OtherFormat{"version https://git-lfs", "this is only Git's pointer to the file; fetch the file itself: git lfs pull"},
+};
+
+std::string named_tensor(std::string_view name) {
+  return fmt::format("tensor \"{}\"", escape(name, 200));
+}
+
+// Refusals of one file.
+class Refusal {
+ public:
+  explicit Refusal(std::string_view path) : path_(path) {}
+  [[noreturn]] void operator()(std::string_view sentence) const { throw Error(fmt::format("{}: {}", path_, sentence)); }
+  [[noreturn]] void operator()(const SafetensorsEntry& entry, std::string_view sentence) const {
+    (*this)(fmt::format("{}: {}", named_tensor(entry.name), sentence));
+  }
+
+ private:
+  std::string_view path_;
+};
+
+std::string read_bytes(int fd, std::string_view path, Index from, Index count) {
+  std::string bytes(static_cast<std::size_t>(count), '\0');
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t got = ::pread(fd, bytes.data() + done, bytes.size() - done, from + static_cast<Index>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw named(path, errno);
+    if (got == 0) throw Error(fmt::format("{}: the file became shorter while it was read", path));
+    done += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
+Index size_of_file(int fd, std::string_view path) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) throw named(path, errno);
+  if (S_ISDIR(status.st_mode)) throw named(path, EISDIR);
+  if (!S_ISREG(status.st_mode))
+    throw Error(fmt::format("{}: this is no file that can be read in places; copy it to one", path));
+  return status.st_size;
+}
+
+// What is wrong with the first 8 bytes; a file of another kind is called by its name.
+[[noreturn]] void refuse_beginning(std::string_view first_bytes, std::string_view sentence, const Refusal& refuse) {
+  for (const OtherFormat& other : other_formats)
+    if (first_bytes.starts_with(other.beginning.substr(0, length_bytes))) refuse(other.sentence);
+  refuse(sentence);
+}
+
+// The length of the JSON object, by the first 8 bytes of a file of so many bytes.
+Index header_length(std::string_view first_bytes, Index file_size, const Refusal& refuse) {
+  if (file_size < length_bytes)
+    refuse_beginning(first_bytes,
+                     fmt::format("it has {}, too few for a .safetensors file, which begins with 8 bytes that say how long "
+                                 "its header is",
+                                 counted(file_size, "byte")),
+                     refuse);
+  std::uint64_t length = 0;
+  for (std::size_t i = length_bytes; i-- > 0;) length = length << 8U | static_cast<unsigned char>(first_bytes[i]);
+  if (length > static_cast<std::uint64_t>(longest_header))
+    refuse_beginning(first_bytes,
+                     fmt::format("its first 8 bytes say that the header has {} bytes, and at most {} are allowed; this is "
+                                 "no .safetensors file, or a damaged one",
+                                 length, longest_header),
+                     refuse);
+  if (static_cast<Index>(length) > file_size - length_bytes)
+    refuse_beginning(first_bytes,
+                     fmt::format("its first 8 bytes say that the header has {} bytes, but the file has only {} more; it is "
+                                 "damaged or not complete, fetch it again",
+                                 length, file_size - length_bytes),
+                     refuse);
+  return static_cast<Index>(length);
+}
+
+// The values of a list of integers from 0 on: shape and data_offsets.
+std::vector<Index> natural_numbers(Node& node) {
+  Grid* grid = node.as<Grid>();
+  if (grid == nullptr || grid->axes.size() != 1)
+    fail(node, fmt::format("found {}, expected a list of whole numbers", describe(node)));
+  std::vector<Index> numbers;
+  if (grid->numbers.size() > 0)
+    for (const double number : expect_numbers(node, grid->axes[0], "")) {
+      if (!(number >= 0 && number <= 9007199254740992 && number == static_cast<double>(static_cast<Index>(number))))
+        fail(node, fmt::format("found {}, expected a whole number from 0 to 2^53", number));
+      numbers.push_back(static_cast<Index>(number));
+    }
+  return numbers;
+}
+
+const SafetensorsDtype* dtype_called(const Node& node) {
+  const std::string& name = expect_text(node);
+  for (const SafetensorsDtype& dtype : safetensors_dtypes)
+    if (dtype.name == name) return &dtype;
+  std::vector<std::string_view> names;
+  for (const SafetensorsDtype& dtype : safetensors_dtypes)
+    if (dtype.readable) names.push_back(dtype.name);
+  fail(node, fmt::format("unknown dtype {}.{}", quote(name), did_you_mean_or_known(name, names)));
+}
+
+SafetensorsEntry read_entry(Member& member) {
+  Object* object = member.node.as<Object>();
+  if (object == nullptr)
+    fail(member.node, fmt::format("found {}, expected {{\"dtype\", \"shape\", \"data_offsets\"}}", describe(member.node)));
+  SafetensorsEntry entry;
+  entry.name = member.key;
+  Node *dtype = nullptr, *shape = nullptr, *offsets = nullptr;
+  for (Member& part : *object) {
+    Node** slot = part.key == "dtype"          ? &dtype
+                  : part.key == "shape"        ? &shape
+                  : part.key == "data_offsets" ? &offsets
+                                               : nullptr;
+    if (slot == nullptr)
+      fail(member.node, fmt::format("unknown key {}; a tensor has dtype, shape and data_offsets", quote(part.key)));
+    *slot = &part.node;
+  }
+  for (const auto& [node, name] : {std::pair{dtype, "dtype"}, {shape, "shape"}, {offsets, "data_offsets"}})
+    if (node == nullptr) fail(member.node, fmt::format("\"{}\" is missing", name));
+  entry.dtype = dtype_called(*dtype);
+  entry.shape = natural_numbers(*shape);
+  const std::vector<Index> ends = natural_numbers(*offsets);
+  if (ends.size() != 2) fail(*offsets, fmt::format("found {}, expected two numbers: [begin, end]", describe(*offsets)));
+  entry.begin = ends[0];
+  entry.end = ends[1];
+  return entry;
+}
+
+void read_metadata(const Node& node, SafetensorsHeader& header) {
+  const Object* object = node.as<Object>();
+  if (object == nullptr) fail(node, fmt::format("found {}, expected an object of texts", describe(node)));
+  for (const Member& member : *object) header.metadata.emplace_back(member.key, expect_text(member.node));
+}
+
+SafetensorsHeader parse(std::string_view text) {
+  Source source(text);
+  Node root = read_json(source, {}, NumberTexts::minus_infinity, Notes::kept);
+  Object* object = root.as<Object>();
+  if (object == nullptr) fail(root, fmt::format("found {}, expected an object of tensors", describe(root)));
+  SafetensorsHeader header;
+  for (Member& member : *object) {
+    if (member.key == metadata_key) {
+      read_metadata(member.node, header);
+    } else {
+      header.tensors.push_back(read_entry(member));
+    }
+  }
+  return header;
+}
+
+// Bytes of a tensor of this shape; −1 where there would be more than any file has, or no whole number of them.
+Index bytes_of(const SafetensorsEntry& entry) {
+  Index bits = entry.dtype->bits;
+  for (const Index axis : entry.shape)
+    if (__builtin_mul_overflow(bits, axis, &bits)) return -1;
+  return bits % 8 == 0 ? bits / 8 : -1;
+}
+
+// The data of all tensors, one behind the other, fill what follows the header; offsets count from its end until now.
+void place_tensors(SafetensorsHeader& header, Index data_begin, Index data_size, const Refusal& refuse) {
+  for (const SafetensorsEntry& entry : header.tensors) {
+    const std::string place = fmt::format("data_offsets [{}, {}]", entry.begin, entry.end);
+    if (entry.begin > entry.end) refuse(entry, fmt::format("{} run backwards", place));
+    if (entry.end > data_size)
+      refuse(entry, fmt::format("{} lead behind the end of the file, which has {} bytes of data; it is damaged or not "
+                                "complete, fetch it again",
+                                place, data_size));
+    if (const Index bytes = bytes_of(entry); bytes != entry.end - entry.begin)
+      refuse(entry, fmt::format("{} hold {} bytes, but {} numbers of shape [{}] need {}", place, entry.end - entry.begin,
+                                entry.dtype->name, fmt::join(entry.shape, ", "),
+                                bytes < 0 ? "another count" : fmt::format("{}", bytes)));
+  }
+  const auto place = [](const SafetensorsEntry& entry) { return std::tie(entry.begin, entry.end); };
+  std::sort(header.tensors.begin(), header.tensors.end(),
+            [&](const SafetensorsEntry& a, const SafetensorsEntry& b) { return place(a) < place(b); });
+  Index filled = 0;
+  const SafetensorsEntry* before = nullptr;
+  for (SafetensorsEntry& entry : header.tensors) {
+    if (entry.begin < filled) refuse(entry, fmt::format("its data overlap those of {}", named_tensor(before->name)));
+    if (entry.begin > filled)
+      refuse(entry, fmt::format("{} bytes before its data belong to no tensor; the file is damaged", entry.begin - filled));
+    filled = entry.end;
+    before = &entry;
+  }
+  if (filled < data_size)
+    refuse(fmt::format("{} bytes at its end belong to no tensor; the file is damaged", data_size - filled));
+  for (SafetensorsEntry& entry : header.tensors) {
+    entry.begin += data_begin;
+    entry.end += data_begin;
+  }
+}
+
+}  // namespace
+
+Index SafetensorsEntry::size() const {
+  Index product = 1;
+  for (const Index axis : shape) product *= axis;
+  return product;
+}
+
+const SafetensorsEntry* SafetensorsHeader::find(std::string_view name) const {
+  const auto found =
+      std::find_if(tensors.begin(), tensors.end(), [&](const SafetensorsEntry& e) { return e.name == name; });
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+SafetensorsHeader read_safetensors_header(int fd, std::string_view path) {
+  const Refusal refuse(path);
+  const Index size = size_of_file(fd, path);
+  const Index length = header_length(read_bytes(fd, path, 0, std::min(length_bytes, size)), size, refuse);
+  const std::string text = read_bytes(fd, path, length_bytes, length);
+  if (!text.starts_with('{')) refuse("its header does not begin with '{', as the JSON object of a .safetensors file does");
+  try {
+    SafetensorsHeader header = parse(text);
+    place_tensors(header, length_bytes + length, size - length_bytes - length, refuse);
+    return header;
+  } catch (const InputFault& fault) {
+    const std::string place = fault.path().empty()
+                                  ? fmt::format("line {}, column {}", fault.position().line, fault.position().column)
+                                  : escape(fault.path(), 200);
+    refuse(fmt::format("in its header, {}: {}", place, fault.what()));
+  }
+}
+
+SafetensorsHeader read_safetensors_header(const std::string& path) {
+  const InputFile file(path);
+  return read_safetensors_header(file.fd(), path);
+}
+
+void expect_readable(const SafetensorsEntry& entry, std::string_view path) {
+  if (entry.dtype->readable) return;
+  Refusal{path}(entry, fmt::format("its numbers are {}, which mha does not read; convert them to F16, BF16, F32 or F64",
+                                   entry.dtype->name));
+}
+
+}  // namespace mha::io

@@ -1,0 +1,158 @@
+// The arrays of a trace under their names in binary files. Walks the table of step names as the writer of the JSON does.
+#include "io/arrays/trace_arrays.hpp"
+
+#include <fmt/format.h>
+
+#include "core/mask.hpp"
+#include "io/problem/problem_writer.hpp"
+
+namespace mha::io {
+namespace {
+
+class Lister {
+ public:
+  Lister(const Problem& problem, const Plan& plan, const Selection& selection)
+      : problem_(problem), plan_(plan), selection_(selection) {}
+
+  void add_parameters() {
+    if (problem_.X_kv) add_given("X_kv", of(*problem_.X_kv), batch_axes(*problem_.X_kv));
+    if (problem_.packed)
+      add_packed();
+    else
+      add_heads();
+    if (!problem_.output_is_concat) add_linear("", "O", problem_.O, 0);
+    add_masks();
+  }
+
+  void add_steps() {
+    add_X();
+    for (const StepName& step : step_names)
+      if (is_packed(step.step)) add_step(step, std::string(step.id), 0);
+    for (Index head = 0; head < problem_.heads; ++head) {
+      if (!selection_.has_head(head)) continue;
+      for (const StepName& step : step_names)
+        if (step.per_head) add_step(step, fmt::format("heads.{}.{}", head + 1, step.id), head);
+    }
+    for (const StepId id : {StepId::concat, StepId::output}) add_step(name_of(id), std::string(name_of(id).id), 0);
+  }
+
+  std::vector<TraceArray> take() { return std::move(arrays_); }
+
+ private:
+  static std::shared_ptr<const Tensor> of(const Tensor& tensor) { return {std::shared_ptr<void>(), &tensor}; }
+
+  std::vector<Index> batch_axes(const Tensor& tensor) const {
+    const Shape& shape = tensor.shape();
+    if (problem_.batched) return {shape.batch, shape.rows, shape.cols};
+    return {shape.rows, shape.cols};
+  }
+
+  void add_X() {
+    if (!selection_.has(StepId::X)) return;
+    add_given("X", of(problem_.X), batch_axes(problem_.X), "");
+  }
+
+  void add_step(const StepName& step, std::string name, Index head) {
+    const std::optional<ValueId> value = plan_.find(step.step);
+    if (!selection_.has(step.step) || !value) return;
+    const Shape& shape = plan_.value(*value).shape;
+    TraceArray array;
+    array.name = std::move(name);
+    if (problem_.batched) array.axes.push_back(shape.batch);
+    array.axes.push_back(shape.rows);
+    array.axes.push_back(shape.cols);
+    array.value = *value;
+    array.head = broadcast(head, shape.heads, problem_.heads);
+    arrays_.push_back(std::move(array));
+  }
+
+  void add_given(const std::string& name, std::shared_ptr<const Tensor> tensor, std::vector<Index> axes,
+                 std::string_view group = "parameters.", Index first_row = 0) {
+    TraceArray array;
+    array.name = std::string(group) + name;
+    array.axes = std::move(axes);
+    array.given = std::move(tensor);
+    array.first_row = first_row;
+    arrays_.push_back(std::move(array));
+  }
+
+  void add_linear(const std::string& group, std::string_view name, const Linear& linear, Index head) {
+    const Shape& shape = linear.W.shape();
+    add_given(fmt::format("{}W_{}", group, name), of(linear.W), {shape.rows, shape.cols}, "parameters.", head * shape.rows);
+    if (linear.b)
+      add_given(fmt::format("{}b_{}", group, name), of(*linear.b), {linear.b->shape().cols}, "parameters.", head);
+  }
+
+  void add_heads() {
+    for (Index head = 0; head < problem_.heads; ++head) {
+      const std::string group = fmt::format("heads.{}.", head + 1);
+      add_linear(group, "Q", problem_.Q, head);
+      if (!problem_.grouped) add_keys_and_values(group, head);
+    }
+    if (problem_.grouped)
+      for (Index head = 0; head < problem_.kv_heads; ++head)
+        add_keys_and_values(fmt::format("kv_heads.{}.", head + 1), head);
+  }
+
+  void add_keys_and_values(const std::string& group, Index head) {
+    add_linear(group, "K", problem_.K, head);
+    add_linear(group, "V", problem_.V, head);
+  }
+
+  void add_packed() {
+    if (!problem_.fused) {
+      add_linear("", "Q", problem_.Q, 0);
+      return add_keys_and_values("", 0);
+    }
+    Linear fused = fused_weights(problem_);
+    const Shape shape = fused.W.shape();
+    add_given("W_QKV", std::make_shared<const Tensor>(std::move(fused.W)), {shape.rows, shape.cols});
+    if (!fused.b) return;
+    const Index width = fused.b->shape().cols;
+    add_given("b_QKV", std::make_shared<const Tensor>(std::move(*fused.b)), {width});
+  }
+
+  // As many as the file had.
+  static std::vector<Index> axes_of(const Mask& mask) {
+    const Shape& shape = mask.matrix.shape();
+    switch (mask.matrix_axes) {
+      case 1: return {shape.cols};
+      case 2: return {shape.size() / shape.cols, shape.cols};
+      case 3: return {shape.batch, shape.rows, shape.cols};
+      default: return {shape.batch, shape.heads, shape.rows, shape.cols};
+    }
+  }
+
+  // "mask.allow"; in a list "mask.2.allow".
+  void add_masks() {
+    for (std::size_t i = 0; i < problem_.masks.size(); ++i) {
+      const Mask& mask = problem_.masks[i];
+      if (mask.matrix.size() == 0) continue;
+      const std::string number = problem_.mask_is_list ? fmt::format("{}.", i + 1) : "";
+      add_given(fmt::format("mask.{}{}", number, mask_name(mask.kind)), of(mask.matrix), axes_of(mask));
+    }
+  }
+
+  const Problem& problem_;
+  const Plan& plan_;
+  const Selection& selection_;
+  std::vector<TraceArray> arrays_;
+};
+
+}  // namespace
+
+Index TraceArray::rows() const {
+  Index rows = 1;
+  for (std::size_t axis = 0; axis + 1 < axes.size(); ++axis) rows *= axes[axis];
+  return rows;
+}
+
+std::vector<TraceArray> trace_arrays(const Problem& problem, const Plan& plan, const Selection& selection,
+                                     bool with_weights) {
+  Lister lister(problem, plan, selection);
+  if (with_weights) lister.add_parameters();
+  lister.add_steps();
+  return lister.take();
+}
+
+}  // namespace mha::io

@@ -1,0 +1,173 @@
+// A trace as a binary file: every row is written to the place that the layout has for it.
+#include "io/arrays/trace_export.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "core/error.hpp"
+
+namespace mha::io {
+namespace {
+
+constexpr Index numbers_at_a_time = 1 << 17;
+
+// CRC-32 as zip has it, four bytes at a time (Sarwate's table, sliced as Intel did).
+using CrcTables = std::array<std::array<std::uint32_t, 256>, 4>;
+constexpr CrcTables crc_tables = [] {
+  CrcTables tables{};
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    std::uint32_t crc = i;
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1U ^ ((crc & 1U) != 0 ? 0xEDB88320U : 0U);
+    tables[0][i] = crc;
+  }
+  for (std::size_t slice = 1; slice < tables.size(); ++slice)
+    for (std::size_t i = 0; i < 256; ++i)
+      tables[slice][i] = tables[slice - 1][i] >> 8U ^ tables[0][tables[slice - 1][i] & 255U];
+  return tables;
+}();
+
+std::uint32_t crc_of(std::uint32_t crc, const unsigned char* bytes, std::size_t count) {
+  for (; count >= 4; count -= 4, bytes += 4) {
+    crc ^= bytes[0] | std::uint32_t{bytes[1]} << 8U | std::uint32_t{bytes[2]} << 16U | std::uint32_t{bytes[3]} << 24U;
+    crc = crc_tables[3][crc & 255U] ^ crc_tables[2][crc >> 8U & 255U] ^ crc_tables[1][crc >> 16U & 255U] ^
+          crc_tables[0][crc >> 24U];
+  }
+  for (; count > 0; --count) crc = crc >> 8U ^ crc_tables[0][(crc ^ *bytes++) & 255U];
+  return crc;
+}
+
+std::uint32_t crc_of(const OutputFile& file, Index begin, Index count) {
+  std::vector<unsigned char> buffer(static_cast<std::size_t>(std::min<Index>(count, 1 << 20)));
+  std::uint32_t crc = 0xFFFFFFFF;
+  while (count > 0) {
+    const auto some = std::min(static_cast<std::size_t>(count), buffer.size());
+    file.read_at(begin, buffer.data(), some);
+    crc = crc_of(crc, buffer.data(), some);
+    begin += static_cast<Index>(some);
+    count -= static_cast<Index>(some);
+  }
+  return ~crc;
+}
+
+std::vector<std::pair<std::string, std::string>> metadata_of(Dtype dtype, std::string_view device) {
+  return {{"format", "mha-trace"},
+          {"version", "1"},
+          {"device", std::string(device)},
+          {"dtype", std::string(dtype_name(dtype))}};
+}
+
+[[noreturn]] void refuse_count(const std::string& path, const std::vector<TraceArray>& arrays) {
+  constexpr std::size_t most = 6;
+  std::string names;
+  for (std::size_t i = 0; i < arrays.size() && i < most; ++i) names += (i == 0 ? ": " : ", ") + arrays[i].name;
+  throw Error(
+      fmt::format("-o '{}': a .npy file holds one array, and there are {}{}{}; choose one, such as --steps output, "
+                  "or --steps weights --heads 1, or write .npz",
+                  path, arrays.size(), names, arrays.size() > most ? ", …" : ""));
+}
+
+ArrayLayout layout_of(BinaryFormat format, const std::vector<TraceArray>& arrays, Dtype dtype, std::string_view device) {
+  switch (format) {
+    case BinaryFormat::npy: return npy_layout(arrays.front(), dtype);
+    case BinaryFormat::npz: return npz_layout(arrays, dtype);
+    case BinaryFormat::safetensors: return safetensors_layout(arrays, dtype, metadata_of(dtype, device));
+  }
+  return {};
+}
+
+}  // namespace
+
+TraceExport::TraceExport(OutputFile& file, const std::string& path, BinaryFormat format, const Plan& plan,
+                         std::vector<TraceArray> arrays, Dtype dtype, std::string_view device)
+    : file_(file), plan_(plan), format_(format), arrays_(std::move(arrays)), dtype_(dtype) {
+  if (format == BinaryFormat::npy && arrays_.size() != 1) refuse_count(path, arrays_);
+  layout_ = layout_of(format, arrays_, dtype_, device);
+  file_.make_room(layout_.size);
+  for (const FilePiece& piece : layout_.around) file_.write_at(piece.begin, piece.bytes.data(), piece.bytes.size());
+  for (std::size_t i = 0; i < arrays_.size(); ++i)
+    if (arrays_[i].given) write_given(arrays_[i], layout_.begins[i]);
+}
+
+template <typename T>
+void TraceExport::write_numbers(Index begin, Index count, const T* numbers) {
+  if constexpr (std::endian::native == std::endian::little) {
+    file_.write_at(begin, numbers, static_cast<std::size_t>(count) * sizeof(T));
+  } else {
+    std::vector<char> bytes(static_cast<std::size_t>(count) * sizeof(T));
+    std::memcpy(bytes.data(), numbers, bytes.size());
+    for (std::size_t i = 0; i < bytes.size(); i += sizeof(T)) std::reverse(&bytes[i], &bytes[i] + sizeof(T));
+    file_.write_at(begin, bytes.data(), bytes.size());
+  }
+}
+
+template <typename T>
+void TraceExport::take(ValueId id, Index item, Index head, Index first, Index count, const T* rows) {
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    const TraceArray& array = arrays_[i];
+    if (array.value != id || array.head != head) continue;
+    const Index matrix_rows = array.axes[array.axes.size() - 2];
+    const Index place = (item * matrix_rows + first) * array.cols();
+    write_numbers(layout_.begins[i] + place * bytes_of(dtype_), count * array.cols(), rows);
+  }
+}
+
+void TraceExport::take_rows(ValueId id, Index item, Index head, Index first, Index count, const float* rows) {
+  take(id, item, head, first, count, rows);
+}
+
+void TraceExport::take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) {
+  if (dtype_ == Dtype::f64) return take(id, item, head, first, count, rows);
+  const Index cols = plan_.value(id).shape.cols, at_a_time = std::max<Index>(1, numbers_at_a_time / cols);
+  std::vector<float> narrow;
+  for (Index row = 0; row < count; row += at_a_time) {
+    const Index some = std::min(at_a_time, count - row);
+    narrow.assign(rows + row * cols, rows + (row + some) * cols);
+    take(id, item, head, first + row, some, narrow.data());
+  }
+}
+
+void TraceExport::take_trace(const Trace& trace) {
+  for (std::size_t id = 0; id < trace.values.size(); ++id) {
+    const Tensor* const value = trace.values[id].get();
+    if (value == nullptr) continue;
+    const Shape& shape = value->shape();
+    for (Index item = 0; item < shape.batch; ++item)
+      for (Index head = 0; head < shape.heads; ++head)
+        take_rows(static_cast<ValueId>(id), item, head, 0, shape.rows, value->matrix(item, head));
+  }
+}
+
+// In the dtype of the run, which the backend has been given: what it cannot hold was refused there.
+void TraceExport::write_given(const TraceArray& array, Index begin) {
+  const Index cols = array.cols(), at_a_time = std::max<Index>(1, numbers_at_a_time / cols);
+  const Tensor& tensor = *array.given;
+  std::vector<float> narrow;
+  for (Index row = 0; row < array.rows(); row += at_a_time) {
+    const Index count = std::min(at_a_time, array.rows() - row), place = array.first_row + row;
+    const Index target = begin + row * cols * bytes_of(dtype_);
+    if (dtype_ == Dtype::f64) {
+      write_numbers(target, count * cols, tensor.data() + place * cols);
+      continue;
+    }
+    if (tensor.stored()) {
+      narrow.resize(static_cast<std::size_t>(count * cols));
+      tensor.stored()->read_rows(place, count, narrow.data());
+    } else {
+      narrow.assign(tensor.data() + place * cols, tensor.data() + (place + count) * cols);
+    }
+    write_numbers(target, count * cols, narrow.data());
+  }
+}
+
+void TraceExport::finish() {
+  if (format_ != BinaryFormat::npz) return;
+  const auto crc = [this](Index begin, Index count) { return crc_of(file_, begin, count); };
+  for (const FilePiece& piece : npz_directory(arrays_, dtype_, layout_, crc))
+    file_.write_at(piece.begin, piece.bytes.data(), piece.bytes.size());
+}
+
+}  // namespace mha::io

@@ -1,0 +1,46 @@
+// Where text goes: into a string, or out through a file descriptor, every failure told to the person.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mha::io {
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void write(std::string_view text) = 0;
+  // What was written is out when this returns.
+  virtual void flush() {}
+};
+
+class StringSink : public Sink {
+ public:
+  void write(std::string_view text) override { text_.append(text); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// Whoever read our output has gone (`mha run | head -1`). No Error: there is nothing to tell, the program just ends.
+// Thrown only where SIGPIPE is ignored; otherwise the signal ends the program as quietly.
+struct ClosedPipe {};
+
+// Does not own the descriptor. What is not flushed when the sink goes is lost: only flush() can report a full disk.
+class FdSink : public Sink {
+ public:
+  // `name` is what messages call the descriptor: a path, or "standard output".
+  FdSink(int descriptor, std::string name);
+  void write(std::string_view text) override;
+  void flush() override;
+
+ private:
+  void write_all(std::string_view text);
+
+  int descriptor_;
+  std::string name_;
+  std::string buffer_;
+};
+
+}  // namespace mha::io

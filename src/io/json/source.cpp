@@ -1,0 +1,192 @@
+// The characters of a JSON input: chunks of a file, cut into tokens whose place is known.
+#include "io/json/source.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "io/json/quote.hpp"
+
+namespace mha::io {
+namespace {
+
+constexpr std::size_t chunk_size = 1U << 16U;
+constexpr std::string_view stand_in = "0 ";  // the space is what the parser reads ahead
+
+// What ends a number or a literal.
+constexpr std::array<bool, 256> ends_word = [] {
+  std::array<bool, 256> table{};
+  for (const char c : std::string_view(" \t\r\n,:[]{}\"")) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}();
+
+bool is_punctuation(char c) {
+  return c == ',' || c == ':' || c == '[' || c == ']' || c == '{' || c == '}';
+}
+
+Index characters(const char* from, const char* to) {
+  return std::count_if(from, to, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; });
+}
+
+// Other encodings by their first four bytes, with a byte order mark or without; '?' is any byte but zero, since a JSON text
+// begins with two ASCII characters.
+struct Encoding {
+  std::string_view pattern;
+  std::string_view name;
+  std::string_view converter;  // as iconv calls it
+};
+
+using namespace std::string_view_literals;
+constexpr std::array encodings = {
+    Encoding{"\xFF\xFE\0\0"sv, "UTF-32", "UTF-32LE"}, Encoding{"\0\0\xFE\xFF"sv, "UTF-32", "UTF-32BE"},
+    Encoding{"?\0\0\0"sv, "UTF-32", "UTF-32LE"},      Encoding{"\0\0\0?"sv, "UTF-32", "UTF-32BE"},
+    Encoding{"\xFF\xFE"sv, "UTF-16", "UTF-16LE"},     Encoding{"\xFE\xFF"sv, "UTF-16", "UTF-16BE"},
+    Encoding{"?\0?\0"sv, "UTF-16", "UTF-16LE"},       Encoding{"\0?\0?"sv, "UTF-16", "UTF-16BE"},
+};
+
+void refuse_other_encodings(std::string_view head) {
+  const auto fits = [](char pattern, char c) { return pattern == '?' ? c != '\0' : pattern == c; };
+  for (const Encoding& encoding : encodings) {
+    const std::string_view pattern = encoding.pattern;
+    if (head.size() < pattern.size() || !std::equal(pattern.begin(), pattern.end(), head.begin(), fits)) continue;
+    throw InputFault({}, "",
+                     fmt::format("this is {}; mha reads UTF-8. Save it as UTF-8, or convert it: "
+                                 "iconv -f {} -t UTF-8 OLD > NEW",
+                                 encoding.name, encoding.converter));
+  }
+}
+
+}  // namespace
+
+Source::Source(int fd) : fd_(fd), buffer_(chunk_size) {
+  scan_ = end_ = mark_ = token_begin_ = buffer_.data();
+  while (end_ - scan_ < 4 && refill()) {
+  }
+  begin();
+}
+
+Source::Source(std::string_view text) : scan_(text.data()), end_(text.data() + text.size()) {
+  begin();
+}
+
+void Source::begin() {
+  const std::string_view head(scan_, static_cast<std::size_t>(end_ - scan_));
+  refuse_other_encodings(head);
+  if (head.starts_with("\xEF\xBB\xBF")) scan_ += 3;  // a byte order mark
+  mark_ = token_begin_ = scan_;
+}
+
+// Moves what is still needed to the front of the buffer and reads on behind it; false at the end of the input.
+bool Source::refill() {
+  if (fd_ < 0) return false;
+  position();
+  const char* const keep = in_word_ ? token_begin_ : scan_;
+  move_mark(keep);
+  const auto kept = static_cast<std::size_t>(end_ - keep);
+  const auto scanned = static_cast<std::size_t>(scan_ - keep);
+  std::memmove(buffer_.data(), keep, kept);
+  if (kept == buffer_.size()) buffer_.resize(2 * kept);
+  ssize_t count = 0;
+  do {
+    count = ::read(fd_, buffer_.data() + kept, buffer_.size() - kept);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) throw std::system_error(errno, std::generic_category());
+  mark_ = token_begin_ = buffer_.data();
+  scan_ = mark_ + scanned;
+  end_ = mark_ + kept + count;
+  if (count == 0) fd_ = -1;  // a terminal would have to be told twice
+  return count > 0;
+}
+
+void Source::move_mark(const char* to) {
+  mark_position_.column += characters(mark_, to);
+  mark_ = to;
+}
+
+Position Source::position() {
+  if (!token_placed_) {
+    move_mark(token_begin_);
+    token_position_ = mark_position_;
+    token_placed_ = true;
+  }
+  return token_position_;
+}
+
+Position Source::position_in_text() {
+  position();
+  move_mark(cursor_ - 1);
+  return mark_position_;
+}
+
+void Source::skip_white_space() {
+  do {
+    for (; scan_ != end_; ++scan_) {
+      if (*scan_ == '\n') {
+        mark_ = scan_ + 1;
+        mark_position_ = {mark_position_.line + 1, 1};
+      } else if (*scan_ != ' ' && *scan_ != '\t' && *scan_ != '\r') {
+        return;
+      }
+    }
+  } while (refill());
+}
+
+void Source::begin_token() {
+  const char first = scan_ == end_ ? '\0' : *scan_;
+  if (first != '\0' || token_ != '\0') previous_token_ = token_;  // the end may be asked for more than once
+  token_ = first;
+  token_begin_ = scan_;
+  token_placed_ = false;
+}
+
+bool Source::next_piece() {
+  if (in_text_) {
+    hand_out_text();
+    return cursor_ != piece_end_;
+  }
+  token_placed_ = true;  // nobody asks for the old token any more
+  skip_white_space();
+  begin_token();
+  if (scan_ == end_) return false;
+  if (token_ == '"' || is_punctuation(token_)) {
+    in_text_ = token_ == '"';
+    cursor_ = scan_++;
+    piece_end_ = scan_;
+  } else {
+    hand_out_word();
+  }
+  return true;
+}
+
+// As much of the text as the buffer holds.
+void Source::hand_out_text() {
+  if (scan_ == end_) refill();
+  cursor_ = scan_;
+  while (scan_ != end_ && in_text_) {
+    const char c = *scan_++;
+    in_text_ = escaped_ || c != '"';
+    escaped_ = !escaped_ && c == '\\';
+  }
+  piece_end_ = scan_;
+}
+
+void Source::hand_out_word() {
+  in_word_ = true;
+  do {
+    while (scan_ != end_ && !ends_word[static_cast<unsigned char>(*scan_)]) ++scan_;
+  } while (scan_ == end_ && refill());
+  in_word_ = false;
+  word_ = classify({token_begin_, static_cast<std::size_t>(scan_ - token_begin_)});
+  if (word_.kind == Word::Kind::wrong)
+    throw InputFault(position(), "",
+                     fmt::format("found {}, which is no JSON: {}", escape(word_.written), mend(word_.written)));
+  cursor_ = stand_in.data();
+  piece_end_ = cursor_ + stand_in.size();
+}
+
+}  // namespace mha::io

@@ -1,0 +1,93 @@
+// The characters of a JSON input, handed out one at a time by something that knows where it is.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "io/json/input_fault.hpp"
+#include "io/json/json_word.hpp"
+
+namespace mha::io {
+
+// The parser that reads from here reports no positions, takes -0 for the integer 0, refuses NaN, looks one character ahead
+// after a number, and remembers every character since the last number or text. So the source cuts the input into tokens
+// itself and knows where each begins; numbers and literals it reads on its own, handing out "0 " in their stead. White
+// space between tokens is not handed out at all.
+class Source {
+ public:
+  explicit Source(int fd);                 // read in chunks; whoever opened it closes it
+  explicit Source(std::string_view text);  // which must outlive the source
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  bool at_end() { return cursor_ == piece_end_ && !next_piece(); }
+  char current() const { return *cursor_; }
+  void advance() { ++cursor_; }
+
+  // The first character of the current token and of the one before: '"' for a text, 0 where the input begins or ends.
+  char token() const { return token_; }
+  char previous_token() const { return previous_token_; }
+  Position position();                        // where the current token begins
+  Position position_in_text();                // of the character of a text that was handed out last
+  const Word& word() const { return word_; }  // the current token, where it is a number or a literal
+
+ private:
+  void begin();
+  bool refill();
+  bool next_piece();
+  void skip_white_space();
+  void begin_token();
+  void hand_out_text();
+  void hand_out_word();
+  void move_mark(const char* to);
+
+  int fd_ = -1;
+  std::vector<char> buffer_;
+  const char* scan_ = nullptr;  // the first character that no token has taken yet
+  const char* end_ = nullptr;
+
+  const char* cursor_ = nullptr;  // what is handed out: a piece of the buffer, or a stand-in
+  const char* piece_end_ = nullptr;
+
+  char token_ = 0;
+  char previous_token_ = 0;
+  bool in_word_ = false;  // the whole token must stay in the buffer
+  bool in_text_ = false;
+  bool escaped_ = false;  // the next character of the text follows a backslash
+  Word word_;
+
+  const char* token_begin_ = nullptr;
+  bool token_placed_ = true;  // token_position_ is known
+  Position token_position_;
+  const char* mark_ = nullptr;  // a character whose position is known, at or before token_begin_ until that is placed
+  Position mark_position_;
+};
+
+// Reads a source; all are equal at its end.
+class SourceIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = char;
+
+  SourceIterator() = default;
+  explicit SourceIterator(Source& source) : source_(&source) {}
+
+  char operator*() const { return source_->current(); }
+  SourceIterator& operator++() {
+    source_->advance();
+    return *this;
+  }
+  bool operator==(const SourceIterator& other) const { return at_end() == other.at_end(); }
+
+ private:
+  bool at_end() const { return source_ == nullptr || source_->at_end(); }
+
+  Source* source_ = nullptr;
+};
+
+}  // namespace mha::io

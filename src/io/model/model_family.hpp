@@ -1,0 +1,210 @@
+// The model families that can be imported: how each names its tensors, and by which rules it attends.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "core/text.hpp"
+
+namespace mha::io {
+
+// How the tensors of one attention are called behind the module's prefix. With `qkv` one tensor holds all three
+// projections; `b_qkv` is their bias also where the weights are apart. Empty: there is none of that kind.
+struct TensorNames {
+  std::string_view qkv, q, k, v, o;
+  std::string_view b_qkv, b_q, b_k, b_v, b_o;
+  bool out_by_in;           // as PyTorch's Linear stores weights; else in×out, as GPT-2's Conv1D does
+  std::string_view module;  // what the names of the attention's own tensors begin with, behind the prefix
+};
+
+enum class Names { torch_packed, torch_apart, bert, gpt2, projections };
+
+inline constexpr std::array tensor_names = {
+    TensorNames{"in_proj_weight", "", "", "", "out_proj.weight", "in_proj_bias", "", "", "", "out_proj.bias", true, ""},
+    TensorNames{"", "q_proj_weight", "k_proj_weight", "v_proj_weight", "out_proj.weight", "in_proj_bias", "", "", "",
+                "out_proj.bias", true, ""},
+    TensorNames{"", "attention.self.query.weight", "attention.self.key.weight", "attention.self.value.weight",
+                "attention.output.dense.weight", "", "attention.self.query.bias", "attention.self.key.bias",
+                "attention.self.value.bias", "attention.output.dense.bias", true, "attention.self."},
+    TensorNames{"c_attn.weight", "", "", "", "c_proj.weight", "c_attn.bias", "", "", "", "c_proj.bias", false, ""},
+    TensorNames{"", "q_proj.weight", "k_proj.weight", "v_proj.weight", "o_proj.weight", "", "q_proj.bias", "k_proj.bias",
+                "v_proj.bias", "o_proj.bias", true, ""},
+};
+
+constexpr const TensorNames& names_of(Names names) {
+  return tensor_names[static_cast<std::size_t>(names)];
+}
+
+enum class CausalRule { never, if_decoder, always };
+enum class ScaleRule { root_of_d_k, gpt2, query_pre_attn_scalar };
+// In which layers a sliding window stands, where config.json has no layer_types.
+enum class WindowRule { never, every_layer, qwen, even_layers, pattern };
+
+// Whether config.json may speak of a softcap, or must where there is one.
+enum class SoftcapRule { never, where_given, expected };
+
+struct Family {
+  std::string_view name;  // as --family has it
+  std::string_view title;
+  Names names;
+  CausalRule causal;
+  bool rope;
+  ScaleRule scale;
+  SoftcapRule softcap;
+  WindowRule window;
+  bool after_norm;                               // the module is given what the norm before it has made
+  std::array<std::string_view, 10> model_types;  // of config.json
+};
+
+// Without a config.json the first family with the tensors' names is taken, but for q_proj…o_proj, which several have.
+inline constexpr std::array families = {
+    Family{"torch",
+           "PyTorch's MultiheadAttention",
+           Names::torch_packed,
+           CausalRule::never,
+           false,
+           ScaleRule::root_of_d_k,
+           SoftcapRule::never,
+           WindowRule::never,
+           false,
+           {}},
+    Family{"bert",
+           "BERT",
+           Names::bert,
+           CausalRule::if_decoder,
+           false,
+           ScaleRule::root_of_d_k,
+           SoftcapRule::never,
+           WindowRule::never,
+           false,
+           {"bert", "roberta", "xlm-roberta", "camembert", "electra", "ernie", "data2vec-text", "bert-generation",
+            "roberta-prelayernorm", "layoutlm"}},
+    Family{"gpt2",
+           "GPT-2",
+           Names::gpt2,
+           CausalRule::always,
+           false,
+           ScaleRule::gpt2,
+           SoftcapRule::never,
+           WindowRule::never,
+           true,
+           {"gpt2", "imagegpt", "decision_transformer"}},
+    Family{"llama",
+           "Llama",
+           Names::projections,
+           CausalRule::always,
+           true,
+           ScaleRule::root_of_d_k,
+           SoftcapRule::never,
+           WindowRule::never,
+           true,
+           {"llama"}},
+    Family{"mistral",
+           "Mistral",
+           Names::projections,
+           CausalRule::always,
+           true,
+           ScaleRule::root_of_d_k,
+           SoftcapRule::never,
+           WindowRule::every_layer,
+           true,
+           {"mistral", "mixtral"}},
+    Family{"qwen2",
+           "Qwen 2",
+           Names::projections,
+           CausalRule::always,
+           true,
+           ScaleRule::root_of_d_k,
+           SoftcapRule::never,
+           WindowRule::qwen,
+           true,
+           {"qwen2", "qwen2_moe"}},
+    Family{"gemma",
+           "Gemma 1",
+           Names::projections,
+           CausalRule::always,
+           true,
+           ScaleRule::root_of_d_k,
+           SoftcapRule::never,
+           WindowRule::never,
+           true,
+           {"gemma"}},
+    Family{"gemma2",
+           "Gemma 2",
+           Names::projections,
+           CausalRule::always,
+           true,
+           ScaleRule::query_pre_attn_scalar,
+           SoftcapRule::expected,
+           WindowRule::even_layers,
+           true,
+           {"gemma2"}},
+    Family{"qwen3",
+           "Qwen 3",
+           Names::projections,
+           CausalRule::always,
+           true,
+           ScaleRule::root_of_d_k,
+           SoftcapRule::never,
+           WindowRule::qwen,
+           true,
+           {"qwen3", "qwen3_moe"}},
+    Family{"gemma3",
+           "Gemma 3",
+           Names::projections,
+           CausalRule::always,
+           true,
+           ScaleRule::query_pre_attn_scalar,
+           SoftcapRule::where_given,
+           WindowRule::pattern,
+           true,
+           {"gemma3", "gemma3_text"}},
+    Family{"plain",
+           "plain attention",
+           Names::projections,
+           CausalRule::never,
+           false,
+           ScaleRule::root_of_d_k,
+           SoftcapRule::never,
+           WindowRule::never,
+           false,
+           {}},
+};
+
+// Tensors that belong to an attention but change nothing in it: buffers.
+struct IgnoredTensor {
+  Names names;
+  std::string_view key;
+};
+inline constexpr std::array ignored_tensors = {
+    IgnoredTensor{Names::gpt2, "bias"},
+    IgnoredTensor{Names::gpt2, "masked_bias"},
+    IgnoredTensor{Names::projections, "rotary_emb.inv_freq"},
+};
+
+// What mha does not compute. It is refused by this name unless --ignore names it.
+struct UncomputedPart {
+  std::string_view name;
+  Text what;
+  std::array<std::string_view, 6> keys;  // how its tensors' names begin behind the prefix
+};
+inline constexpr std::array uncomputed_parts = {
+    UncomputedPart{"qk_norm",
+                   {"the norms of queries and keys", "查询和键的归一化"},
+                   {"q_norm", "k_norm", "q_layernorm", "k_layernorm"}},
+    UncomputedPart{"sinks", {"the attention sinks", "注意力汇点（sinks）"}, {"sinks"}},
+    UncomputedPart{"bias_k", {"the learned key that is added to the keys", "附加在键之后的可学习键"}, {"bias_k"}},
+    UncomputedPart{"bias_v", {"the learned value that is added to the values", "附加在值之后的可学习值"}, {"bias_v"}},
+    UncomputedPart{"position_embedding_type",
+                   {"the relative position embedding", "相对位置嵌入"},
+                   {"attention.self.distance_embedding"}},
+    UncomputedPart{"rope_scaling", {"the scaling of the rotary positions", "旋转位置的缩放"}, {}},
+    UncomputedPart{
+        "bidirectional", {"attention in both directions, without the causal mask", "双向注意力（没有因果掩码）"}, {}},
+    UncomputedPart{
+        "layer_type",
+        {"the attention of another type that layer_types gives this layer", "layer_types 为该层指定的其他类型的注意力"},
+        {}},
+};
+
+}  // namespace mha::io

@@ -1,0 +1,143 @@
+// One attention of a model, in the order in which its parts depend on one another.
+#include "io/model/model_import.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/error.hpp"
+#include "core/suggest.hpp"
+#include "io/files/input_file.hpp"
+#include "io/json/quote.hpp"
+
+namespace mha::io {
+namespace {
+
+bool fits(const Family& family, Names names) {
+  return family.names == names || (family.names == Names::torch_packed && names == Names::torch_apart);
+}
+
+std::vector<std::string_view> names_of_families(Names names) {
+  std::vector<std::string_view> result;
+  for (const Family& family : families)
+    if (fits(family, names)) result.push_back(family.name);
+  return result;
+}
+
+std::vector<std::string_view> model_types_of(Names names) {
+  std::vector<std::string_view> result;
+  for (const Family& family : families)
+    for (const std::string_view type : family.model_types)
+      if (fits(family, names) && !type.empty()) result.push_back(type);
+  return result;
+}
+
+const Family* family_of_type(Names names, std::string_view type) {
+  for (const Family& family : families)
+    if (fits(family, names) &&
+        std::find(family.model_types.begin(), family.model_types.end(), type) != family.model_types.end())
+      return &family;
+  return nullptr;
+}
+
+const Family& family_called(const std::string& name, Names names) {
+  for (const Family& family : families) {
+    if (family.name != name) continue;
+    if (fits(family, names)) return family;
+    throw Error(
+        fmt::format("--family {}: the tensors of this layer are not named as those of {}; with these names it is one "
+                    "of {}",
+                    name, family.title, fmt::join(names_of_families(names), ", ")));
+  }
+  std::vector<std::string_view> known;
+  known.reserve(families.size());
+  for (const Family& family : families) known.push_back(family.name);
+  throw Error(fmt::format("--family '{}': no family is called so.{}", name, did_you_mean_or_known(name, known)));
+}
+
+// The family and what says so.
+std::pair<const Family*, Saying> find_family(const AttentionPlace& place, const ModelConfig& config,
+                                             const std::optional<std::string>& said) {
+  const auto type = config.text("model_type");
+  const Family* const configured = type && !type->value.empty() ? family_of_type(place.names, type->value) : nullptr;
+  if (said) {
+    const Family& family = family_called(*said, place.names);
+    if (configured != nullptr && configured != &family)
+      throw Error(
+          fmt::format("--family {} contradicts {} in config.json, which is {}; leave the option out, or import from a "
+                      "folder without that file",
+                      *said, type->key, quote(type->value)));
+    return {&family, named_so("--family")};
+  }
+  if (configured != nullptr) return {configured, in_config(type->key)};
+  const std::vector<std::string_view> names = names_of_families(place.names);
+  if (type && !model_types_of(place.names).empty())
+    throw Error(
+        fmt::format("{} is {} in config.json, which is none that mha knows with tensors of these names ({}); if it "
+                    "attends as one of them does, say which: --family {}",
+                    type->key, quote(type->value), fmt::join(model_types_of(place.names), ", "), fmt::join(names, "|")));
+  if (names.size() > 1)
+    throw Error(
+        fmt::format("several families name their tensors q_proj, k_proj, v_proj and o_proj, and {} says which this is; "
+                    "say it with --family {}, and --rope-base, --window, --softcap and --scale where they are not "
+                    "the usual ones",
+                    config.given() ? "no model_type in config.json" : "no config.json beside them", fmt::join(names, "|")));
+  return {&family_called(std::string(names.front()), place.names), Saying{"by the names of its tensors", "由张量名称得出"}};
+}
+
+// A bias that the config speaks of is there, and one that it denies is not.
+void check_biases(const AttentionTensors& tensors, const ModelConfig& config) {
+  const auto said = config.boolean("attention_bias");
+  if (!said || said->value == tensors.q.b.has_value()) return;
+  const std::string weight = escape(tensors.q.W.tensor, 200);
+  const std::string bias = weight.substr(0, weight.rfind('.')) + ".bias";
+  throw Error(fmt::format("{} in config.json is {}, but {} tensor \"{}\"; they are not of one model", said->key,
+                          said->value, said->value ? "there is no" : "there is a", bias));
+}
+
+// Keys and values come from an input of their own where the person says so, and where they are of another width.
+bool is_cross(const ImportedAttention& found, bool said) {
+  if (said && (found.rules.causal || found.place.names == Names::gpt2))
+    throw Error(fmt::format("--x-kv: this attention of {} is self-attention; its keys come from X, so leave the option out",
+                            found.family->title));
+  return said || found.tensors.k.W.in != found.tensors.q.W.in;
+}
+
+ImportedAttention import_from(ModelFiles& model, const ModelConfig& config, const ImportOptions& options) {
+  ImportedAttention found;
+  found.place = choose_attention(model, options.layer);
+  found.ignored = find_parts(model, found.place);
+  refuse_unknown_names(found.ignored, options.ignored);
+  refuse_parts(found.ignored, options.ignored);
+  std::tie(found.family, found.family_from) = find_family(found.place, config, options.family);
+  found.tensors = locate_tensors(model, found.place);
+  if (found.place.names == Names::projections) check_biases(found.tensors, config);
+  found.heads = count_heads(found.tensors, config, options.heads);
+  found.rules = find_rules(*found.family, config, options.rules, found.place.layer, found.heads.d_k);
+  refuse_parts(found.rules.parts, options.ignored);
+  for (FoundPart& part : found.rules.parts) {
+    const bool seen =
+        std::any_of(found.ignored.begin(), found.ignored.end(), [&](const FoundPart& p) { return p.name == part.name; });
+    if (!seen) found.ignored.push_back(part);
+  }
+  found.cross = is_cross(found, options.cross);
+  found.files = model.files();
+  if (config.given()) found.files.push_back(config.path());
+  return found;
+}
+
+}  // namespace
+
+ImportedAttention import_attention(const std::string& path, const ImportOptions& options) {
+  ModelFiles model(path);
+  const ModelConfig config(model.folder());
+  try {
+    return import_from(model, config, options);
+  } catch (const InputFault& fault) {
+    throw named(config.path(), fault);
+  }
+}
+
+}  // namespace mha::io

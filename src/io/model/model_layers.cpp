@@ -1,0 +1,247 @@
+// Which attentions a model's tensors hold: every prefix behind which all the names of one kind stand.
+#include "io/model/model_layers.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "core/error.hpp"
+#include "io/json/quote.hpp"
+
+namespace mha::io {
+namespace {
+
+constexpr std::size_t most_listed = 16;
+
+bool is_number(std::string_view component) {
+  return !component.empty() && component.size() < 10 &&
+         std::all_of(component.begin(), component.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::vector<std::string_view> components(std::string_view name) {
+  std::vector<std::string_view> parts;
+  for (std::size_t start = 0; start <= name.size();) {
+    const std::size_t end = std::min(name.find('.', start), name.size());
+    parts.push_back(name.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+
+std::optional<Index> layer_in(std::string_view prefix) {
+  std::optional<Index> layer;
+  for (const std::string_view part : components(prefix))
+    if (is_number(part)) layer = std::stoll(std::string(part));
+  return layer;
+}
+
+// "model.layers.N.self_attn." for every layer.
+std::string pattern_of(std::string_view name) {
+  std::vector<std::string_view> parts = components(name);
+  for (std::string_view& part : parts)
+    if (is_number(part)) part = "N";
+  return fmt::format("{}", fmt::join(parts, "."));
+}
+
+std::vector<std::string> missing_names(const ModelFiles& model, const TensorNames& names, const std::string& prefix) {
+  std::vector<std::string> missing;
+  for (const std::string_view key : {names.qkv, names.q, names.k, names.v, names.o})
+    if (!key.empty() && !model.has(prefix + std::string(key))) missing.push_back(prefix + std::string(key));
+  return missing;
+}
+
+bool is_complete(const ModelFiles& model, const TensorNames& names, const std::string& prefix) {
+  if (!missing_names(model, names, prefix).empty()) return false;
+  // GPT-2 calls the joined keys and values of its cross-attention c_attn as well.
+  return !model.has(prefix + "q_attn.weight");
+}
+
+// An attention of which some tensors are there and others are not.
+struct Incomplete {
+  std::string prefix;
+  std::vector<std::string> missing;
+};
+
+// By the kind of names of which each lacks the fewest.
+std::vector<Incomplete> find_incomplete(const ModelFiles& model, const std::vector<AttentionPlace>& complete) {
+  std::map<std::string, std::vector<std::string>> by_prefix;
+  for (const TensorNames& names : tensor_names)
+    for (const std::string_view key : {names.qkv, names.q, names.k, names.v})
+      for (const std::string& name : model.names()) {
+        if (key.empty() || !name.ends_with(key)) continue;
+        const std::string prefix = name.substr(0, name.size() - key.size());
+        if (!prefix.empty() && !prefix.ends_with('.')) continue;
+        std::vector<std::string> missing = missing_names(model, names, prefix);
+        const auto [place, is_new] = by_prefix.emplace(prefix, missing);
+        if (!is_new && missing.size() < place->second.size()) place->second = std::move(missing);
+      }
+  for (const AttentionPlace& place : complete) by_prefix.erase(place.prefix);
+  std::vector<Incomplete> result;
+  for (auto& [prefix, missing] : by_prefix)
+    if (!missing.empty()) result.push_back({prefix, std::move(missing)});
+  return result;
+}
+
+std::string told(const Incomplete& attention) {
+  std::string names;
+  for (const std::string& name : attention.missing) names += (names.empty() ? "" : ", ") + quote(name);
+  return fmt::format(
+      "the attention {} is not whole: {} {} missing; a model in shards is named by its folder or its "
+      "model.safetensors.index.json",
+      quote(attention.prefix), names, attention.missing.size() == 1 ? "is" : "are");
+}
+
+[[noreturn]] void refuse_incomplete(const Incomplete& attention) {
+  throw Error(told(attention) + "; another attention is chosen with --layer or --prefix");
+}
+
+// "0–11, 13"
+std::string ranges(std::vector<Index> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] <= numbers[last] + 1) ++last;
+    texts.push_back(last == i ? fmt::format("{}", numbers[i]) : fmt::format("{}–{}", numbers[i], numbers[last]));
+    i = last + 1;
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// What is there, told by prefix: "layers 0–11 (bert.encoder.layer.N.)".
+std::string told(const std::vector<AttentionPlace>& places) {
+  std::map<std::string, std::vector<Index>> layers;
+  for (const AttentionPlace& place : places) {
+    std::vector<Index>& of_pattern = layers[pattern_of(place.prefix)];
+    if (place.layer) of_pattern.push_back(*place.layer);
+  }
+  std::vector<std::string> texts;
+  for (const auto& [pattern, numbers] : layers) {
+    const std::string name = pattern.empty() ? "names without a prefix" : escape(pattern, 200);
+    texts.push_back(numbers.empty()
+                        ? fmt::format("one without a number ({})", name)
+                        : fmt::format("layer{} {} ({})", numbers.size() == 1 ? "" : "s", ranges(numbers), name));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string told_one_by_one(const std::vector<AttentionPlace>& places) {
+  std::vector<std::string> texts;
+  texts.reserve(places.size());
+  for (const AttentionPlace& place : places) texts.push_back(fmt::format("\"{}\"", escape(place.prefix, 200)));
+  if (texts.size() > most_listed) {
+    texts.resize(most_listed);
+    texts.emplace_back("…");
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+constexpr std::string_view signs_of_attention[] = {
+    "attn",     "Attention", "attention", "query", "q_proj", "k_proj",  "v_proj", "o_proj",    "qkv",
+    "out_proj", "in_proj",   "q_lin",     "k_lin", "v_lin",  "out_lin", "c_proj", ".q.weight", ".k.weight"};
+
+bool looks_like_attention(std::string_view name) {
+  return std::any_of(std::begin(signs_of_attention), std::end(signs_of_attention),
+                     [&](std::string_view sign) { return name.find(sign) != std::string_view::npos; });
+}
+
+std::string shape_or_nothing(ModelFiles& model, const std::string& name) {
+  try {
+    return " " + shape_of(model.tensor(name));
+  } catch (const Error&) {  // a shard that is not here
+    return "";
+  }
+}
+
+// The names that speak of attention, all layers as one, with the shape that the first has.
+std::string attention_like(ModelFiles& model) {
+  std::vector<std::string> texts;
+  std::set<std::string> seen;
+  for (const std::string& name : model.names()) {
+    if (!looks_like_attention(name) || !seen.insert(pattern_of(name)).second) continue;
+    if (seen.size() <= most_listed)
+      texts.push_back(fmt::format("{}{}", escape(pattern_of(name), 200), shape_or_nothing(model, name)));
+  }
+  if (seen.size() > most_listed) texts.push_back(fmt::format("and {} more", seen.size() - most_listed));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+constexpr std::string_view known_names =
+    "mha knows those of PyTorch's MultiheadAttention (in_proj_weight, out_proj), BERT (attention.self.query, …), GPT-2 "
+    "(attn.c_attn, attn.c_proj) and Llama, Mistral, Qwen and Gemma (q_proj, k_proj, v_proj, o_proj)";
+
+[[noreturn]] void refuse_unknown(ModelFiles& model, const std::vector<Incomplete>& incomplete) {
+  const std::string seen = attention_like(model);
+  if (!incomplete.empty())
+    throw Error(fmt::format("{}. What looks like attention: {}. {}", told(incomplete.front()), seen, known_names));
+  if (!seen.empty())
+    throw Error(
+        fmt::format("no attention with names that mha knows; what looks like attention: {}. {}", seen, known_names));
+  throw Error(
+      fmt::format("none of the {} tensors is named like a part of attention. {}", model.names().size(), known_names));
+}
+
+[[noreturn]] void refuse_choice(const std::vector<AttentionPlace>& places, const LayerChoice& choice) {
+  if (choice.layer && !places.empty())
+    throw Error(fmt::format("layer {} has several attentions: {}; choose one with --prefix and the beginning of its name",
+                            *choice.layer, told_one_by_one(places)));
+  const bool numbered =
+      std::all_of(places.begin(), places.end(), [](const AttentionPlace& p) { return p.layer.has_value(); });
+  const std::string patterns = told(places);
+  throw Error(fmt::format("there are {} attentions: {}; choose one with {}", places.size(), patterns,
+                          numbered && patterns.find("; ") == std::string::npos
+                              ? fmt::format("--layer, such as --layer {}", *places.front().layer)
+                              : std::string("--layer, or with --prefix and the beginning of its name")));
+}
+
+}  // namespace
+
+std::vector<AttentionPlace> find_attentions(const ModelFiles& model) {
+  std::vector<AttentionPlace> places;
+  for (std::size_t kind = 0; kind < tensor_names.size(); ++kind) {
+    const TensorNames& names = tensor_names[kind];
+    const std::string_view anchor = names.qkv.empty() ? names.q : names.qkv;
+    for (const std::string& name : model.names()) {
+      if (!name.ends_with(anchor)) continue;
+      const std::string prefix = name.substr(0, name.size() - anchor.size());
+      if ((prefix.empty() || prefix.ends_with('.')) && is_complete(model, names, prefix))
+        places.push_back({static_cast<Names>(kind), prefix, layer_in(prefix)});
+    }
+  }
+  std::stable_sort(places.begin(), places.end(),
+                   [](const AttentionPlace& a, const AttentionPlace& b) { return a.layer < b.layer; });
+  return places;
+}
+
+AttentionPlace choose_attention(ModelFiles& model, const LayerChoice& choice) {
+  const std::vector<AttentionPlace> all = find_attentions(model);
+  const std::vector<Incomplete> incomplete = find_incomplete(model, all);
+  if (all.empty()) refuse_unknown(model, incomplete);
+  std::vector<AttentionPlace> meant = all;
+  if (choice.prefix) std::erase_if(meant, [&](const AttentionPlace& p) { return !p.prefix.starts_with(*choice.prefix); });
+  if (meant.empty())
+    throw Error(fmt::format("--prefix '{}': no attention's name begins so; there are {}: {}", *choice.prefix, all.size(),
+                            told(all)));
+  if (choice.layer && meant.size() == 1 && !meant.front().layer) {
+    meant.front().layer = choice.layer;  // the person knows where it is from
+    return meant.front();
+  }
+  if (!choice.layer && !choice.prefix && meant.size() == 1 && !incomplete.empty()) refuse_incomplete(incomplete.front());
+  if (choice.layer) {
+    for (const Incomplete& attention : incomplete)
+      if (layer_in(attention.prefix) == choice.layer && attention.prefix.starts_with(choice.prefix.value_or("")) &&
+          std::none_of(meant.begin(), meant.end(), [&](const AttentionPlace& p) { return p.layer == choice.layer; }))
+        refuse_incomplete(attention);
+    const std::string there = told(meant);
+    std::erase_if(meant, [&](const AttentionPlace& p) { return p.layer != choice.layer; });
+    if (meant.empty()) throw Error(fmt::format("--layer {}: there is no such layer; there are {}", *choice.layer, there));
+  }
+  if (meant.size() == 1) return meant.front();
+  refuse_choice(meant, choice);
+}
+
+}  // namespace mha::io

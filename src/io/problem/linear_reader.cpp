@@ -1,0 +1,140 @@
+// One weight matrix with its bias, or those of all heads on top of one another.
+#include "io/problem/linear_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "io/arrays/file_matrix.hpp"
+#include "io/json/json_values.hpp"
+
+namespace mha::io {
+namespace {
+
+// X·W needs a row of W for each column of X; out×in weights are stored the other way round.
+void check_product(const Node& node, std::string_view name, const Shape& shape, const OperandShape& operand,
+                   Layout layout) {
+  const bool out_by_in = layout == Layout::torch;
+  const Index found = out_by_in ? shape.cols : shape.rows;
+  if (found == operand.cols) return;
+  std::string remedy;
+  if (width_of(shape, layout) == operand.cols)
+    remedy = out_by_in ? "; transposed it would fit: if your weights are stored in×out, leave \"layout\": \"torch\" out"
+                       : "; transposed it would fit: if your weights are stored out×in, as PyTorch's Linear stores them, "
+                         "write \"layout\": \"torch\"";
+  fail(node,
+       fmt::format("{} is {}×{} and W_{} is {}×{}{}: W_{} needs {}, as many as {} has columns, but has {}{}", operand.name,
+                   operand.rows, operand.cols, name, shape.rows, shape.cols, out_by_in ? " as stored (out×in)" : "", name,
+                   counted(operand.cols, out_by_in ? "column" : "row"), operand.name, found, remedy));
+}
+
+void check_bias(Node& node, std::string_view name, Index expected) {
+  const Index found = expect_vector(node);
+  if (found != expected)
+    fail(node, fmt::format("b_{} has {}, expected {}, one for each column of the product with W_{}", name,
+                           counted(found, "number"), expected, name));
+}
+
+// Matrices of one shape on top of one another, each in a file of its own or a part of one.
+class StoredStack : public Stored {
+ public:
+  explicit StoredStack(Index rows, Index cols) : rows_(rows), cols_(cols) {}
+
+  void add(std::shared_ptr<const Stored> matrix) { matrices_.push_back(std::move(matrix)); }
+  void read_rows(Index first, Index count, double* to) const override { read(first, count, to); }
+  void read_rows(Index first, Index count, float* to) const override { read(first, count, to); }
+
+ private:
+  template <typename T>
+  void read(Index first, Index count, T* to) const {
+    while (count > 0) {
+      const Index skipped = first % rows_, some = std::min(count, rows_ - skipped);
+      matrices_[static_cast<std::size_t>(first / rows_)]->read_rows(skipped, some, to);
+      first += some;
+      count -= some;
+      to += some * cols_;
+    }
+  }
+
+  Index rows_, cols_;
+  std::vector<std::shared_ptr<const Stored>> matrices_;
+};
+
+bool all_in_files(const std::vector<Node*>& nodes) {
+  return std::all_of(nodes.begin(), nodes.end(), [](const Node* node) { return node->as<Grid>()->file != nullptr; });
+}
+
+Tensor stack_weights(const std::vector<Node*>& nodes, Shape shape) {
+  if (nodes.size() == 1) return take_tensor(*nodes.front(), shape);
+  const auto size = static_cast<std::size_t>(shape.size());
+  shape.heads = static_cast<Index>(nodes.size());
+  if (all_in_files(nodes)) {
+    auto stack = std::make_shared<StoredStack>(shape.rows, shape.cols);
+    for (const Node* node : nodes) stack->add(node->as<Grid>()->file);
+    return {shape, std::move(stack)};
+  }
+  Numbers all = take_numbers(*nodes.front());
+  all.resize(nodes.size() * size);
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
+    const Numbers one = take_numbers(*nodes[i]);  // freed before the next
+    std::copy_n(one.data(), size, all.data() + i * size);
+  }
+  return {shape, std::move(all)};
+}
+
+// A head without a bias has one of zeros where another head has one.
+std::optional<Tensor> stack_biases(const std::vector<Node*>& nodes, Index width) {
+  if (std::all_of(nodes.begin(), nodes.end(), [](const Node* node) { return node == nullptr; })) return std::nullopt;
+  Tensor all({1, static_cast<Index>(nodes.size()), 1, width});
+  all.fill(0);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i] != nullptr) std::copy_n(nodes[i]->as<Grid>()->numbers.data(), width, all.matrix(0, static_cast<Index>(i)));
+  return all;
+}
+
+}  // namespace
+
+Linear take_linear(const LinearNodes& nodes, const OperandShape& operand, Layout layout) {
+  Shape first;
+  for (std::size_t i = 0; i < nodes.W.size(); ++i) {
+    Node& node = *nodes.W[i];
+    const Shape shape = expect_matrix(node);
+    check_product(node, nodes.name, shape, operand, layout);
+    if (i == 0) first = shape;
+    if (shape != first)
+      fail(node, fmt::format("this W_{} gives {} = {} and {} gives {}; all heads agree on {}", nodes.name, nodes.width,
+                             width_of(shape, layout), nodes.W.front()->path, width_of(first, layout), nodes.width));
+    if (nodes.b[i] != nullptr) check_bias(*nodes.b[i], nodes.name, width_of(shape, layout));
+  }
+  return {stack_weights(nodes.W, first), stack_biases(nodes.b, width_of(first, layout))};
+}
+
+Index width_of(const Shape& shape, Layout layout) {
+  return layout == Layout::torch ? shape.rows : shape.cols;
+}
+
+Linear cut(const Linear& whole, Index first, Index count, Layout layout) {
+  const Shape& from = whole.W.shape();
+  Linear part;
+  if (const auto file = std::dynamic_pointer_cast<const FileMatrix>(whole.W.stored())) {
+    const bool by_rows = layout == Layout::torch;
+    const Cut cut{first, first + count};
+    part.W =
+        by_rows ? Tensor({1, 1, count, from.cols}, file->rows(cut)) : Tensor({1, 1, from.rows, count}, file->cols(cut));
+  } else if (layout == Layout::torch) {
+    part.W = Tensor({1, 1, count, from.cols});
+    std::copy_n(whole.W.data() + first * from.cols, count * from.cols, part.W.data());
+  } else {
+    part.W = Tensor({1, 1, from.rows, count});
+    for (Index row = 0; row < from.rows; ++row)
+      std::copy_n(whole.W.data() + row * from.cols + first, count, part.W.data() + row * count);
+  }
+  if (whole.b) {
+    part.b = Tensor({1, 1, 1, count});
+    std::copy_n(whole.b->data() + first, count, part.b->data());
+  }
+  return part;
+}
+
+}  // namespace mha::io

@@ -1,0 +1,26 @@
+// Problem files: JSON in, a checked Problem out.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/problem.hpp"
+
+namespace mha::io {
+
+// Each throws Error: "NAME:LINE:COLUMN: PATH: what was found, what was expected, how to mend it". Matrices may stand in
+// files of the problem's folder, for standard input in the current one, and elsewhere only with `allow_outside`; a text has
+// no folder, so there they must stand in it.
+Problem read_problem_file(const std::string& path, bool allow_outside = false);
+Problem read_problem_fd(int fd, std::string_view name, bool allow_outside = false);  // standard input
+Problem read_problem_text(std::string_view text, std::string_view name);
+
+// The keys that each kind of object in a problem file knows; keys that start with _ and $schema stand everywhere.
+struct KeySet {
+  std::string_view object;
+  std::vector<std::string_view> keys;
+};
+std::vector<KeySet> problem_keys();
+
+}  // namespace mha::io

@@ -1,0 +1,223 @@
+// Masks of every kind, one or a list of them.
+#include "io/problem/problem_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/suggest.hpp"
+#include "io/json/json_values.hpp"
+#include "io/json/quote.hpp"
+
+namespace mha::io {
+namespace {
+
+// The masks that a word names.
+struct MaskWord {
+  std::string_view word;
+  Mask::Kind kind;
+  std::optional<Align::Kind> align;
+};
+const std::array mask_words = {
+    MaskWord{"none", Mask::Kind::none, std::nullopt},
+    MaskWord{"causal", Mask::Kind::causal, std::nullopt},
+    MaskWord{"causal-top-left", Mask::Kind::causal, Align::Kind::top_left},
+    MaskWord{"causal-bottom-right", Mask::Kind::causal, Align::Kind::bottom_right},
+    MaskWord{"alibi", Mask::Kind::alibi, std::nullopt},
+};
+
+constexpr std::string_view aligns[] = {"top-left", "bottom-right"};
+
+// Where n ≠ m, a rule that compares positions must be told where the queries stand.
+void check_align(const Node& node, const Mask& mask, const Problem& problem) {
+  if (mask.align || problem.queries() == problem.keys()) return;
+  fail(node,
+       fmt::format("{} and {}: say where query i stands among the keys, {}", counted(problem.queries(), "query row"),
+                   counted(problem.keys(), "key"),
+                   mask.kind == Mask::Kind::causal
+                       ? "\"causal-top-left\" (at key i), \"causal-bottom-right\" (the last query at the last key) or "
+                         "{\"causal\": {\"align\": 2}} (at key i + 2)"
+                       : "\"align\": \"top-left\" (at key i), \"bottom-right\" (the last query at the last key) or a "
+                         "number (2: at key i + 2)"));
+}
+
+Align read_align(Node& node, const Problem& problem) {
+  if (const std::string* text = node.as<std::string>()) {
+    if (*text == aligns[0]) return {Align::Kind::top_left, {}};
+    if (*text == aligns[1]) return {Align::Kind::bottom_right, {}};
+    fail(node, fmt::format("unknown align {}.{} Known: \"top-left\", \"bottom-right\", an integer, or one for each item",
+                           quote(*text), did_you_mean(*text, aligns)));
+  }
+  if (node.as<Scalar>() != nullptr) return {Align::Kind::offset, {expect_integer(node)}};
+  return {Align::Kind::per_item, expect_integers(node, problem.batch(), "one for each item of the batch")};
+}
+
+void set_align(Mask& mask, Node* align, const Problem& problem) {
+  if (align != nullptr) mask.align = read_align(*align, problem);
+}
+
+void read_causal(Node& node, Mask& mask, const Problem& problem) {
+  const auto fields = read_fields(node, causal_fields, "{\"align\": …}; for the plain mask write \"causal\"");
+  set_align(mask, fields.align, problem);
+  check_align(node, mask, problem);
+}
+
+std::optional<Index> read_limit(const Node* node) {
+  if (node == nullptr || node->as<Null>() != nullptr) return std::nullopt;
+  const Index limit = expect_integer(*node);
+  if (limit < 0)
+    fail(*node, fmt::format("found {}, expected how many keys may be seen on this side: 0 or more, or null", limit));
+  return limit;
+}
+
+void read_window(Node& node, Mask& mask, const Problem& problem) {
+  const auto fields = read_fields(node, window_fields, "{\"left\": 2, \"right\": 0}");
+  if (fields.left == nullptr && fields.right == nullptr)
+    fail(node, "\"left\" and \"right\" are missing; write how many keys may be seen on each side, null for no limit");
+  mask.left = read_limit(fields.left);
+  mask.right = read_limit(fields.right);
+  set_align(mask, fields.align, problem);
+  check_align(node, mask, problem);
+}
+
+void read_alibi(Node& node, Mask& mask, const Problem& problem) {
+  const auto fields = read_fields(node, alibi_fields, "{\"slopes\": […]}; for the usual slopes write \"alibi\"");
+  if (fields.slopes != nullptr) mask.slopes = expect_numbers(*fields.slopes, problem.heads, "one for each head");
+  set_align(mask, fields.align, problem);
+  check_align(node, mask, problem);
+}
+
+// One entry for each key: m, or batch×m.
+void read_padding(Node& node, Mask& mask, const Problem& problem) {
+  const std::vector<Index> axes = expect_grid(node, Entries::switches).axes;
+  const bool for_all = axes == std::vector{problem.keys()};
+  const bool per_item = problem.batched && axes == std::vector{problem.batch(), problem.keys()};
+  if (!for_all && !per_item)
+    fail(node, fmt::format("found {}, expected {}, one for each key{}; 1 marks a real token", describe(node),
+                           counted(problem.keys(), "number"),
+                           problem.batched
+                               ? fmt::format(", or {}×{} of them, one row for each item", problem.batch(), problem.keys())
+                               : ""));
+  mask.matrix_axes = static_cast<int>(axes.size());
+  mask.matrix = take_tensor(node, {per_item ? problem.batch() : 1, 1, 1, problem.keys()});
+}
+
+[[noreturn]] void refuse_shape(const Node& node, const std::vector<Index>& axes, const Problem& problem) {
+  const Index b = problem.batch(), h = problem.heads, n = problem.queries(), m = problem.keys();
+  const bool looks_per_head = axes == std::vector{h, n, m};
+  fail(node,
+       fmt::format(
+           "the shape is {}, expected {}×{} (queries×keys), {}×{}×{} (one for each item) or {}×{}×{}×{} (one for "
+           "each item and head; 1 serves for all items, heads or queries){}",
+           shape_text(axes), n, m, b, n, m, b, h, n, m,
+           looks_per_head ? fmt::format("; one for each head is 1×{}×{}×{}: put it into one more list", h, n, m) : ""));
+}
+
+// n×m, batch×n×m, or batch×heads×n×m where all but m may be 1.
+void read_matrix_mask(Node& node, Entries entries, Mask& mask, const Problem& problem) {
+  const Shape full{problem.batch(), problem.heads, problem.queries(), problem.keys()};
+  const std::vector<Index> axes = expect_grid(node, entries).axes;
+  Shape shape{1, 1, 0, axes.back()};
+  if (axes.size() == 2) {
+    shape.rows = axes[0];
+  } else if (axes.size() == 3) {
+    shape.batch = axes[0];
+    shape.rows = axes[1];
+  } else if (axes.size() == 4) {
+    shape = {axes[0], axes[1], axes[2], axes[3]};
+  }
+  const auto fits = [&](Index axis, Index whole) { return axis == whole || (axes.size() == 4 && axis == 1); };
+  const bool batch_fits = axes.size() == 2 || fits(shape.batch, full.batch);
+  const bool heads_fit = axes.size() != 4 || fits(shape.heads, full.heads);
+  if (!batch_fits || !heads_fit || !fits(shape.rows, full.rows) || shape.cols != full.cols)
+    refuse_shape(node, axes, problem);
+  mask.matrix_axes = static_cast<int>(axes.size());
+  mask.matrix = take_tensor(node, shape);
+}
+
+void read_switches(Node& node, Mask& mask, const Problem& problem) {
+  read_matrix_mask(node, Entries::switches, mask, problem);
+}
+
+void read_addends(Node& node, Mask& mask, const Problem& problem) {
+  read_matrix_mask(node, Entries::addends, mask, problem);
+}
+
+// The masks that are objects with one key.
+struct MaskObject {
+  Node* MaskFields::*slot;
+  Mask::Kind kind;
+  void (*read)(Node&, Mask&, const Problem&);
+};
+constexpr std::array mask_objects = {
+    MaskObject{&MaskFields::causal, Mask::Kind::causal, read_causal},
+    MaskObject{&MaskFields::window, Mask::Kind::window, read_window},
+    MaskObject{&MaskFields::padding, Mask::Kind::padding, read_padding},
+    MaskObject{&MaskFields::allow, Mask::Kind::allow, read_switches},
+    MaskObject{&MaskFields::block, Mask::Kind::block, read_switches},
+    MaskObject{&MaskFields::add, Mask::Kind::add, read_addends},
+    MaskObject{&MaskFields::alibi, Mask::Kind::alibi, read_alibi},
+};
+
+Mask read_word(const Node& node, const std::string& text, const Problem& problem) {
+  std::vector<std::string_view> known;
+  for (const MaskWord& row : mask_words) {
+    known.push_back(row.word);
+    if (row.word != text) continue;
+    Mask mask;
+    mask.kind = row.kind;
+    if (row.align) mask.align = Align{*row.align, {}};
+    if (row.kind != Mask::Kind::none) check_align(node, mask, problem);
+    return mask;
+  }
+  for (const std::string_view key : keys_of(mask_fields))
+    if (key == text) fail(node, fmt::format("the mask \"{}\" needs more than its name: {{\"{}\": …}}", key, key));
+  fail(node, fmt::format("unknown mask {}.{}", quote(text), did_you_mean_or_known(text, known)));
+}
+
+[[noreturn]] void refuse_bare_matrix(const Node& node) {
+  fail(node, fmt::format("found {}, which does not say what its entries do; write {{\"allow\": …}} (1 may be seen), "
+                         "{{\"block\": …}} (1 is hidden) or {{\"add\": …}} (added to the scores)",
+                         describe(node)));
+}
+
+Mask read_mask(Node& node, const Problem& problem) {
+  if (const std::string* text = node.as<std::string>()) return read_word(node, *text, problem);
+  if (node.as<Grid>() != nullptr || node.as<List>() != nullptr) refuse_bare_matrix(node);
+  const auto fields = read_fields(node, mask_fields, "a mask: \"none\", \"causal\", {\"allow\": …}, …");
+  Mask mask;
+  mask.short_form = false;
+  bool found = false;
+  for (const MaskObject& row : mask_objects) {
+    Node* const value = fields.*row.slot;
+    if (value == nullptr) continue;
+    if (found) fail(node, "one object holds two masks; write a list of them, all are applied: [{…}, {…}]");
+    found = true;
+    mask.kind = row.kind;
+    row.read(*value, mask, problem);
+  }
+  if (!found)
+    fail(node, "the object names no mask; write \"none\", or one of causal, window, padding, allow, block, add, alibi");
+  return mask;
+}
+
+// Lists of nothing are read as lists of numbers.
+bool is_empty_list(const Node& node) {
+  const Grid* grid = node.as<Grid>();
+  return grid != nullptr && grid->axes == std::vector<Index>{0};
+}
+
+}  // namespace
+
+void read_masks(const ProblemFields& fields, Problem& problem) {
+  if (fields.mask == nullptr) return;
+  List* list = fields.mask->as<List>();
+  problem.mask_is_list = list != nullptr || is_empty_list(*fields.mask);
+  if (list != nullptr) {
+    for (Node& node : *list) problem.masks.push_back(read_mask(node, problem));
+  } else if (!problem.mask_is_list) {
+    problem.masks.push_back(read_mask(*fields.mask, problem));
+  }
+}
+
+}  // namespace mha::io

@@ -1,0 +1,140 @@
+// What stands above the first step.
+#include "show/pages/facts.hpp"
+
+#include "show/words/number_text.hpp"
+#include "show/words/phrases.hpp"
+
+namespace mha::show {
+namespace {
+
+class Header {
+ public:
+  explicit Header(const Scene& scene) : problem_(scene.problem), scene_(scene) {}
+
+  Facts given() {
+    sizes();
+    rules();
+    return std::move(facts_);
+  }
+
+  Facts facts() {
+    sizes();
+    rules();
+    arithmetic();
+    return std::move(facts_);
+  }
+
+ private:
+  template <typename... Parts>
+  void add(const Text& text, const Parts&... parts) {
+    facts_.parts.emplace_back(say(scene_.options.language, text, parts...));
+  }
+  void add_size(const char* name, Index size) { facts_.parts.emplace_back(fmt::format("{} {}", name, size)); }
+
+  void add_count(Index count, const Text& one, const Text& many) { count == 1 ? add(one) : add(many, count); }
+
+  void sizes() {
+    if (problem_.batched) add(phrase::batch, batch_size());
+    add_count(problem_.queries(), phrase::one_token, phrase::tokens);
+    add_size("d_model", problem_.d_model());
+    if (problem_.X_kv) {
+      add_count(problem_.keys(), phrase::one_key, phrase::keys);
+      add_size("d_kv", problem_.d_kv());
+    }
+    add_count(problem_.heads, phrase::one_head, phrase::heads);
+    if (problem_.grouped) add_count(problem_.kv_heads, phrase::one_kv_head, phrase::kv_heads);
+    add_size("d_k", problem_.d_k());
+    add_size("d_v", problem_.d_v());
+    if (problem_.d_out() != problem_.d_model()) add_size("d_out", problem_.d_out());
+  }
+
+  Index batch_size() const { return scene_.options.chosen_item ? scene_.options.chosen_item->count : problem_.batch(); }
+
+  void rules() {
+    const NumberStyle style(scene_.options.precision, NumberStyle::Origin::given);
+    if (problem_.layout == Layout::torch) add(phrase::torch);
+    if (problem_.rope)
+      add(phrase::rope, problem_.rope->pairing == Pairing::half ? "half" : "interleaved", style.text(problem_.rope->base));
+    if (problem_.scale.kind == Scale::Kind::number) add(phrase::scale, style.text(problem_.scale.number));
+    if (problem_.scale.kind == Scale::Kind::none) add(phrase::no_scale);
+    if (problem_.softcap) add(phrase::softcap, style.text(*problem_.softcap));
+    masks();
+  }
+
+  void masks() {
+    std::string names;
+    std::size_t count = 0;
+    for (const Mask& mask : problem_.masks) {
+      if (mask.kind == Mask::Kind::none) continue;
+      names += (count++ == 0 ? "" : " + ") + std::string(mask_name(mask.kind));
+    }
+    if (count == 0)
+      add(phrase::no_mask);
+    else
+      add(count == 1 ? phrase::mask : phrase::masks, names);
+  }
+
+  void arithmetic() {
+    facts_.parts.push_back(Words().quote(scene_.trace.device).add(" " + std::string(dtype_name(scene_.trace.dtype))));
+    const Language language = scene_.options.language;
+    if (scene_.trace.rounding) add(phrase::rounded, decimals_text(language, *scene_.trace.rounding));
+    if (scene_.trace.rounding != scene_.options.precision)
+      facts_.parts.emplace_back(decimals_text(language, scene_.options.precision));
+    add(phrase::counted_from, scene_.options.index_base);
+  }
+
+  const Problem& problem_;
+  const Scene& scene_;
+  Facts facts_;
+};
+
+// Where W_Q, W_K and W_V stand in one W_QKV.
+std::string fused_text(const Scene& scene) {
+  const Problem& problem = scene.problem;
+  const Index q = problem.heads * problem.d_k(), kv = problem.kv_heads * problem.d_k(), base = scene.options.index_base;
+  const Text& lines = problem.layout == Layout::torch ? phrase::fused_rows : phrase::fused_columns;
+  return say(scene.options.language, phrase::fused_convention, say(scene.options.language, lines),
+             range_text(0, q - 1, base), range_text(q, q + kv - 1, base), range_text(q + kv, q + 2 * kv - 1, base));
+}
+
+void add_paragraph(Words text, std::vector<Block>& blocks) {
+  if (!text.empty()) blocks.emplace_back(Note{Note::Kind::paragraph, std::move(text)});
+}
+
+// A description may have lines of its own; every other control character is left to the writer.
+void add_description(std::string_view text, std::vector<Block>& blocks) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    add_paragraph(Words().quote(std::string(text.substr(0, end))), blocks);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+}  // namespace
+
+std::string decimals_text(Language language, int count) {
+  return count == 1 ? say(language, phrase::one_decimal) : say(language, phrase::decimals, count);
+}
+
+Facts given_facts_of(const Scene& scene) {
+  return Header(scene).given();
+}
+
+Facts facts_of(const Scene& scene) {
+  return Header(scene).facts();
+}
+
+void add_header(const Scene& scene, std::vector<Block>& blocks) {
+  const Language language = scene.options.language;
+  Title title{{say(language, phrase::title)}};
+  if (!scene.problem.title.empty()) title.parts.push_back(Words().quote(scene.problem.title.in(language)));
+  blocks.emplace_back(std::move(title));
+  blocks.emplace_back(facts_of(scene));
+  std::string convention = say(language, phrase::convention);
+  if (scene.problem.layout == Layout::torch) convention += say(language, phrase::and_torch);
+  if (scene.problem.fused) convention += fused_text(scene);
+  add_paragraph(std::move(convention), blocks);
+  add_description(scene.problem.description.in(language), blocks);
+}
+
+}  // namespace mha::show

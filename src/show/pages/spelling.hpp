@@ -1,0 +1,123 @@
+// Spells entries of one step out with their numbers, as one would write them with a pencil.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "show/words/phrases.hpp"
+#include "show/pages/view.hpp"
+
+namespace mha::show {
+
+// An entry that a step reads: of which operand, and where it stands as that is stored.
+struct ReadEntry {
+  std::size_t operand;
+  Place place;
+  EntryAt at;
+};
+
+// One of the numbers that are added up to make an entry.
+struct Summand {
+  std::vector<ReadEntry> factors;
+  std::string names;    // "Q[1,2]·K[3,2]"
+  std::string numbers;  // "2·0.5"
+  double value;
+};
+
+// One step at one place, with everything that it reads and what it gives.
+class Spelling {
+ public:
+  // Nothing where the trace lacks a value.
+  static std::optional<Spelling> of(const Scene& scene, const Step& step, Place place);
+
+  // The entry that tells most about the step.
+  EntryAt telling_entry() const;
+  // The numbers put in, shortened to what fits a page.
+  Work spell(EntryAt at) const;
+  // First the entries by their names, then their numbers; of a softmax, how the maximum is subtracted.
+  Work spell_in_full(EntryAt at) const;
+  const View& result() const { return result_; }
+
+  // All entries that are read, constants among them, each once.
+  std::vector<ReadEntry> entries_read(EntryAt at) const;
+  double number(const ReadEntry& read) const;
+  // What is added up: products and biases, scores and masks, the exponentials of a softmax, heads. Empty for what is no
+  // sum.
+  std::vector<Summand> summands(EntryAt at) const;
+  // The largest of the numbers that a softmax normalises together, where it is subtracted.
+  std::optional<double> maximum(EntryAt at) const;
+  // What each head contributes to a product with the concatenation; empty for everything else.
+  std::vector<double> head_shares(EntryAt at) const;
+
+ private:
+  // How the entries that are read are written.
+  enum class As { numbers, names };
+  // What stands between the entry and its value, and a remark about it as a whole.
+  struct RightSide {
+    std::vector<Work::Line> lines;
+    Words remark = {};
+  };
+  static RightSide equal_to(std::string expression, Words remark = {}) {
+    return {{{"=", std::move(expression), {}}}, std::move(remark)};
+  }
+
+  Spelling(const Scene& scene, const Step& step, Place place, std::vector<View> operands, View result)
+      : scene_(scene), step_(step), place_(place), operands_(std::move(operands)), result_(result) {}
+
+  RightSide right_side(EntryAt at, As as, bool in_full) const;
+  RightSide product(EntryAt at, As as) const;
+  RightSide product_by_head(EntryAt at, As as) const;
+  RightSide taken_over(const ReadEntry& read, As as, bool in_full, Words remark = {}) const;
+  RightSide rotation(EntryAt at, As as, bool in_full) const;
+  RightSide softcap(EntryAt at, As as) const;
+  RightSide sum_with_masks(EntryAt at, As as) const;
+  RightSide softmax(EntryAt at, As as, bool in_full) const;
+  RightSide pool(EntryAt at, As as) const;
+
+  EntryAt most_telling_mask() const;
+  EntryAt most_telling_weight() const;
+  Index largest_column(Index row) const;
+  EntryAt first_turned() const;
+
+  // What is added up, as numbers from 0.
+  Index summand_count() const;
+  std::vector<ReadEntry> factors(EntryAt at, Index i) const;
+  std::string summand_text(EntryAt at, Index i, As as) const;
+  std::string summands_text(EntryAt at, Index first, Index last, Index most, As as) const;
+  double summand_value(EntryAt at, Index i) const;
+  std::optional<Index> heads_beside_each_other() const;
+
+  // What a softmax normalises together.
+  Index slice_size() const;
+  ReadEntry in_slice(EntryAt at, Index i) const;
+  double largest_in_slice(EntryAt at) const;
+  bool is_empty_slice(EntryAt at) const;  // nothing but −∞
+  Summand exponential(EntryAt at, Index i) const;
+  double power(double exponent) const;
+  std::string power_text(const std::string& exponent) const;
+
+  // The one entry that becomes this one.
+  ReadEntry source(EntryAt at) const;
+  ReadEntry in_operand(std::size_t operand, EntryAt at) const;  // where the operand is spread onto the result
+  ReadEntry same_place(std::size_t operand, EntryAt at) const { return {operand, place_, at}; }
+  std::vector<ReadEntry> turned_together(EntryAt at) const;
+
+  const Value& value_of(std::size_t operand) const { return scene_.plan.value(step_.in[operand]); }
+  std::string word(const ReadEntry& read, As as) const;  // negative numbers in parentheses
+  std::string text(const ReadEntry& read) const { return operands_[read.operand].style().text(number(read)); }
+  template <typename... Parts>
+  std::string say_it(const Text& text, const Parts&... parts) const {
+    return say(scene_.options.language, text, parts...);
+  }
+  NumberStyle computed() const { return {scene_.options.precision, NumberStyle::Origin::computed}; }
+  NumberStyle given() const { return {scene_.options.precision, NumberStyle::Origin::given}; }
+
+  const Scene& scene_;
+  const Step& step_;
+  Place place_;
+  std::vector<View> operands_;
+  View result_;
+};
+
+}  // namespace mha::show

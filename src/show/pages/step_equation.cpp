@@ -1,0 +1,230 @@
+// The matrices of a step.
+#include "show/pages/step_equation.hpp"
+
+#include <algorithm>
+
+#include "show/words/notation.hpp"
+#include "show/pages/view.hpp"
+
+namespace mha::show {
+namespace {
+
+struct Axes {
+  Axis rows = Axis::none;
+  Axis columns = Axis::none;
+};
+
+Axes axes_of_step(StepId step) {
+  switch (step) {
+    case StepId::X:
+    case StepId::packed_Q:
+    case StepId::Q:
+    case StepId::Q_rot:
+    case StepId::head_output:
+    case StepId::concat:
+    case StepId::output: return {Axis::queries, Axis::none};
+    case StepId::packed_K:
+    case StepId::packed_V:
+    case StepId::K:
+    case StepId::V:
+    case StepId::K_rot: return {Axis::keys, Axis::none};
+    case StepId::scores:
+    case StepId::scaled:
+    case StepId::capped:
+    case StepId::masked:
+    case StepId::weights: return {Axis::queries, Axis::keys};
+  }
+  return {};
+}
+
+Axes axes_of(const Value& value) {
+  if (value.step) return axes_of_step(*value.step);
+  switch (value.role) {
+    case Value::Role::input: return {Axis::keys, Axis::none};  // X_kv
+    case Value::Role::mask: return {value.shape.rows > 1 ? Axis::queries : Axis::none, Axis::keys};
+    case Value::Role::weight:
+    case Value::Role::bias:
+    case Value::Role::constant:
+    case Value::Role::step: return {};
+  }
+  return {};
+}
+
+std::vector<std::string> shown_labels(const Scene& scene, Axis axis, Index item, const Shown& shown) {
+  const std::vector<std::string>& all = labels_of(scene.problem, axis, item);
+  std::vector<std::string> labels;
+  if (static_cast<Index>(all.size()) != shown.size) return labels;
+  for (Index i = 0; i < shown.count(); ++i) labels.push_back(all[static_cast<std::size_t>(shown.place(i))]);
+  return labels;
+}
+
+// Shades, marks of hidden entries, and row sums.
+void add_weights(const View& view, Matrix& matrix) {
+  for (Index i = 0; i < view.shown_rows().count(); ++i) {
+    const Index row = view.shown_rows().place(i);
+    double sum = 0;
+    for (Index j = 0; j < view.columns(); ++j) sum += view.at(row, j);
+    matrix.row_sums.push_back(view.style().text(sum));
+    for (Index j = 0; j < view.shown_columns().count(); ++j) {
+      Cell& cell = matrix.cells[static_cast<std::size_t>(i * view.shown_columns().count() + j)];
+      const double weight = view.at(row, view.shown_columns().place(j));
+      cell.shade = static_cast<float>(weight);
+      if (weight == 0) cell.mark = Cell::Mark::hidden;
+    }
+  }
+}
+
+void mark_hidden(const View& view, Matrix& matrix) {
+  for (Index i = 0; i < view.shown_rows().count(); ++i)
+    for (Index j = 0; j < view.shown_columns().count(); ++j)
+      if (view.at(view.shown_rows().place(i), view.shown_columns().place(j)) == minus_infinity)
+        matrix.cells[static_cast<std::size_t>(i * view.shown_columns().count() + j)].mark = Cell::Mark::hidden;
+}
+
+// Where one of the shown rows or columns stands among them.
+std::optional<Index> shown_index(const Shown& shown, Index place) {
+  for (Index i = 0; i < shown.count(); ++i)
+    if (shown.place(i) == place) return i;
+  return std::nullopt;
+}
+
+void mark_worked(Matrix& matrix, EntryAt at) {
+  const std::optional<Index> row = shown_index(matrix.rows, at.row), column = shown_index(matrix.columns, at.column);
+  if (row && column)
+    matrix.cells[static_cast<std::size_t>(*row * matrix.columns.count() + *column)].mark = Cell::Mark::worked;
+}
+
+// The heads of which a matrix of all heads consists: `part` is the value that one of them becomes or was.
+std::vector<ColumnGroup> head_groups(const Scene& scene, ValueId part, Place place) {
+  const Shape& shape = scene.plan.value(part).shape;
+  std::vector<ColumnGroup> groups;
+  if (shape.heads == 1) return groups;
+  for (Index own = 0; own < shape.heads; ++own)
+    groups.push_back({symbol(scene, part, place_of_head(scene, part, place.item, own)), shape.cols});
+  return groups;
+}
+
+class EquationBuilder {
+ public:
+  EquationBuilder(const Scene& scene, const Step& step, Place place) : scene_(scene), step_(step), place_(place) {}
+
+  std::optional<Equation> build(std::optional<EntryAt> worked) {
+    std::optional<Matrix> result = labelled_matrix(scene_, step_.out, place_);
+    if (!result) return std::nullopt;
+    if (worked) mark_worked(*result, *worked);
+    result->groups = groups_of_result();
+    add_operands(result->groups);
+    if (!equation_.parts.empty()) add_signs_before_result();
+    equation_.parts.emplace_back(std::move(*result));
+    return std::move(equation_);
+  }
+
+ private:
+  std::vector<ColumnGroup> groups_of_result() const {
+    if (step_.arrangement != Arrangement::side_by_side) return {};
+    if (step_.op == Op::merge) return head_groups(scene_, step_.in[0], place_);
+    if (!is_packed(step_.id)) return {};
+    for (const Step& later : scene_.plan.steps)
+      if (later.op == Op::split && later.in[0] == step_.out && later.arrangement == Arrangement::side_by_side)
+        return head_groups(scene_, later.out, place_);
+    return {};
+  }
+
+  void add_operands(const std::vector<ColumnGroup>& groups) {
+    switch (step_.op) {
+      case Op::product:
+        add_operand(0);
+        add_operand(1, "·", groups);
+        for (std::size_t i = 2; i < step_.in.size(); ++i) add_operand(i, "+", groups);
+        return;
+      case Op::multiply:
+        add_operand(0);
+        if (!one_factor()) add_operand(1, "∘");
+        return;
+      case Op::add:
+        for (std::size_t i = 0; i < step_.in.size(); ++i) add_operand(i, "+");
+        return;
+      case Op::rotate:
+      case Op::softcap:
+      case Op::softmax:
+      case Op::copy:
+      case Op::relu:
+        // What is read stands right above, unless that step is not on the page.
+        if (!is_on_page(step_.in[0])) add_operand(0);
+        return;
+      case Op::split:
+      case Op::merge:
+      case Op::reshape: return;  // the operand is the result, cut, joined or read in another way
+      case Op::pool: return;     // the operands are matrices of all heads
+    }
+  }
+
+  bool one_factor() const { return scene_.plan.value(step_.in[1]).shape.size() == 1; }
+
+  bool is_on_page(ValueId id) const {
+    for (const Step& step : scene_.plan.steps)
+      if (step.out == id) return scene_.options.selection.has(step.id);
+    return scene_.plan.value(id).step == StepId::X && scene_.options.selection.has(StepId::X);
+  }
+
+  void add_operand(std::size_t i, const char* before = "+", std::vector<ColumnGroup> groups = {}) {
+    const bool transposed = (i == 0 && step_.first_transposed) || (i == 1 && step_.transposed);
+    std::optional<Matrix> matrix = labelled_matrix(scene_, step_.in[i], place_, transposed);
+    if (!matrix) return;
+    matrix->row_sums.clear();
+    if (step_.op == Op::product && i > 0) matrix->groups = std::move(groups);
+    if (!equation_.parts.empty()) equation_.parts.emplace_back(before);
+    equation_.parts.emplace_back(std::move(*matrix));
+  }
+
+  void add_signs_before_result() {
+    switch (step_.op) {
+      case Op::multiply:
+        if (const std::optional<View> factor = View::of(scene_, step_.in[1], place_); factor && one_factor())
+          equation_.parts.emplace_back("× " + factor->term(0, 0));
+        break;
+      case Op::rotate:
+      case Op::softcap:
+      case Op::softmax:
+      case Op::relu: equation_.parts.emplace_back("→"); return;
+      case Op::product:
+      case Op::split:
+      case Op::add:
+      case Op::merge:
+      case Op::copy:
+      case Op::reshape:
+      case Op::pool: break;
+    }
+    equation_.parts.emplace_back("=");
+  }
+
+  const Scene& scene_;
+  const Step& step_;
+  Place place_;
+  Equation equation_;
+};
+
+}  // namespace
+
+std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place place, bool transposed) {
+  const std::optional<View> view = View::of(scene, id, place, transposed);
+  if (!view) return std::nullopt;
+  const Value& value = scene.plan.value(id);
+  Axes axes = axes_of(value);
+  if (transposed) std::swap(axes.rows, axes.columns);
+  Matrix matrix = view->matrix();
+  matrix.symbol = symbol(scene, id, place, transposed);
+  matrix.row_labels = shown_labels(scene, axes.rows, place.item, matrix.rows);
+  matrix.column_labels = shown_labels(scene, axes.columns, place.item, matrix.columns);
+  if (value.step == StepId::weights)
+    add_weights(*view, matrix);
+  else
+    mark_hidden(*view, matrix);
+  return matrix;
+}
+
+std::optional<Equation> equation_of(const Scene& scene, const Step& step, Place place, std::optional<EntryAt> worked) {
+  return EquationBuilder(scene, step, place).build(worked);
+}
+
+}  // namespace mha::show

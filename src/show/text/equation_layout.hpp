@@ -1,0 +1,15 @@
+// Sets an equation of matrices: side by side where it fits, one below the other where it does not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "show/document.hpp"
+#include "show/text/pen.hpp"
+
+namespace mha::show {
+
+// Lines of at most `width` columns, where a single column of a matrix is not wider alone.
+std::vector<std::string> lay_out(const Equation& equation, const Pen& pen, const Document& document, int width);
+
+}  // namespace mha::show

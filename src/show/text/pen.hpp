@@ -1,0 +1,44 @@
+// What a terminal can show: turns words into text of its character set, and adds colour where there is any.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "show/document.hpp"
+#include "show/text/text_writer.hpp"
+
+namespace mha::show {
+
+class Pen {
+ public:
+  explicit Pen(const TextStyle& style) : style_(style) {}
+
+  // Plain text, as wide as it looks.
+  std::string own(std::string_view text) const;
+  std::string quoted(std::string_view text) const;
+  std::string words(const Words& words) const;
+  std::string_view ellipsis() const { return style_.ascii ? "..." : "…"; }
+  std::string_view separator() const { return style_.ascii ? " | " : " · "; }
+
+  // The same text with colour around it, if there is any.
+  std::string bold(std::string text) const { return painted("1", std::move(text)); }
+  std::string dim(std::string text) const { return painted("2", std::move(text)); }
+  std::string warning(std::string text) const { return painted("1;33", std::move(text)); }
+  std::string cell(std::string text, const Cell& cell) const;
+
+ private:
+  std::string painted(std::string_view codes, std::string text) const;
+
+  TextStyle style_;
+};
+
+// A background of the 256-colour palette and the foreground that is read on it.
+struct Shade {
+  int background;
+  int foreground;
+};
+
+// One hue from light to dark, so that it tells more from less to colour-blind eyes too; weights near 0 have no shade.
+const Shade* shade_of(float weight);
+
+}  // namespace mha::show

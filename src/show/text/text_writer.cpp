@@ -1,0 +1,175 @@
+// Writes a page for a terminal or a plain text file: one function for each kind of block.
+#include "show/text/text_writer.hpp"
+
+#include <algorithm>
+
+#include "show/text/equation_layout.hpp"
+#include "show/text/pen.hpp"
+#include "show/text/width.hpp"
+#include "show/text/work_layout.hpp"
+#include "show/text/wrap.hpp"
+
+namespace mha::show {
+namespace {
+
+constexpr int indent = 3;
+constexpr int heading_rule = 4;   // columns that the rules around a heading take at least
+constexpr int widest_prose = 80;  // longer lines are hard to read; matrices may be wider
+
+class TextWriter {
+ public:
+  TextWriter(const Document& document, const TextStyle& style)
+      : document_(document), pen_(style), width_(style.width), prose_width_(std::min(style.width, widest_prose)) {}
+
+  std::string write() {
+    for (const Block& block : document_.blocks) {
+      if (needs_space(block)) text_ += '\n';
+      std::visit([this](const auto& content) { write(content); }, block);
+      previous_ = &block;
+    }
+    return std::move(text_);
+  }
+
+ private:
+  // A blank line stands before what begins something new.
+  bool needs_space(const Block& block) const {
+    if (previous_ == nullptr || std::holds_alternative<Facts>(block)) return false;
+    if (std::holds_alternative<Table>(*previous_)) return true;
+    const auto* note = std::get_if<Note>(&block);
+    const auto* last = std::get_if<Note>(previous_);
+    const bool paragraph = note != nullptr && note->kind == Note::Kind::paragraph;
+    const bool after_paragraph = last != nullptr && last->kind == Note::Kind::paragraph;
+    return paragraph || after_paragraph || std::holds_alternative<Section>(block) ||
+           std::holds_alternative<StepHeading>(block) || std::holds_alternative<Table>(block);
+  }
+
+  // Spaces at the end of a line are never written.
+  void line(std::string text, int by = 0) {
+    text.erase(text.find_last_not_of(' ') + 1);
+    if (!text.empty()) text_ += spaces(by);
+    text_ += text;
+    text_ += '\n';
+  }
+
+  // Parts stay whole where they fit on a line.
+  std::vector<Piece> separated(const std::vector<Words>& parts, int width) const {
+    std::vector<Piece> pieces;
+    for (const Words& part : parts) {
+      const std::string text = pen_.words(part), separator(pen_.separator());
+      std::vector<Piece> words = display_width(text) <= width ? std::vector{Piece{"", text}} : pieces_of(text);
+      if (!words.empty()) words.front().glue = separator;
+      pieces.insert(pieces.end(), words.begin(), words.end());
+    }
+    return pieces;
+  }
+
+  void write(const Title& title) {
+    for (const std::string& text : fill(separated(title.parts, prose_width_), prose_width_)) line(pen_.bold(text));
+  }
+
+  void write(const Facts& facts) {
+    for (const std::string& text : fill(separated(facts.parts, prose_width_), prose_width_)) line(pen_.dim(text));
+  }
+
+  void write(const Section& section) {
+    const std::string rule = pen_.own(section.level == Section::Level::item ? "═" : "─");
+    const int room = prose_width_ - heading_rule - 2;
+    for (const std::string& text : fill(separated(section.parts, room), room)) {
+      std::string heading = rule + rule;
+      heading.append(" ").append(text).append(" ");
+      while (display_width(heading) < prose_width_) heading += rule;
+      line(pen_.bold(heading));
+    }
+  }
+
+  // "1  Queries   Q⁽¹⁾ = X · W_Q⁽¹⁾                               3×4 · 4×2 → 3×2"
+  void write(const StepHeading& heading) {
+    const std::string number = pad_right(heading.number ? std::to_string(*heading.number) : "", indent - 1) + " ";
+    const std::string title = number + pen_.own(heading.title), formula = pen_.own(heading.formula);
+    const std::string shapes = pen_.own(heading.shapes);
+    const int room = prose_width_ - display_width(title) - 3 - display_width(formula);
+    const bool shapes_fit = display_width(shapes) + 2 <= room;
+    const std::string painted = pen_.bold(title);
+    if (room < 0) {
+      line(painted);
+      for (const std::string& text : fill(terms_of(formula), prose_width_ - indent)) line(text, indent);
+    } else {
+      const int space = shapes_fit ? room - display_width(shapes) : 0;
+      line(painted + "   " + formula + spaces(space) + pen_.dim(shapes_fit ? shapes : ""));
+    }
+    if (!shapes_fit && !shapes.empty())
+      for (const std::string& text : fill(terms_of(shapes), prose_width_ - indent)) line(pen_.dim(text), indent);
+  }
+
+  void write(const Note& note) {
+    const std::string text = pen_.words(note.text);
+    switch (note.kind) {
+      case Note::Kind::paragraph:
+        for (const std::string& part : fill(pieces_of(text), prose_width_)) line(part);
+        return;
+      case Note::Kind::caption:
+        for (const std::string& part : fill(pieces_of(text), prose_width_ - indent)) line(pen_.dim(part), indent);
+        return;
+      case Note::Kind::warning:
+        for (const std::string& part : fill(pieces_of("! " + text), prose_width_ - indent))
+          line(pen_.warning(part), indent);
+        return;
+    }
+  }
+
+  void write(const Equation& equation) {
+    for (std::string& text : lay_out(equation, pen_, document_, width_ - indent)) line(std::move(text), indent);
+  }
+
+  void write(const Work& work) {
+    for (std::string& text : lay_out(work, pen_, prose_width_ - indent)) line(std::move(text), indent);
+  }
+
+  // All columns but the last are as wide as they need; the last one is broken into lines.
+  void write(const Table& table) {
+    std::vector<std::vector<std::string>> rows(1);
+    for (const std::string& name : table.header) rows.front().push_back(pen_.own(name));
+    for (const std::vector<Words>& row : table.rows) {
+      rows.emplace_back();
+      for (const Words& words : row) rows.back().push_back(pen_.words(words));
+    }
+    std::vector<int> widths;
+    for (const std::vector<std::string>& row : rows)
+      for (std::size_t column = 0; column < row.size(); ++column) {
+        widths.resize(std::max(widths.size(), row.size()));
+        widths[column] = std::max(widths[column], display_width(row[column]));
+      }
+    for (std::vector<std::string>& row : rows) {
+      for (std::size_t column = 0; column < std::min(row.size(), table.numeric.size()); ++column)
+        if (table.numeric[column]) row[column] = spaces(widths[column] - display_width(row[column])) + row[column];
+      write_row(row, widths, table.within_step ? indent : 0, &row == &rows.front());
+    }
+  }
+
+  void write_row(const std::vector<std::string>& row, const std::vector<int>& widths, int by, bool is_header) {
+    if (row.empty()) return;
+    std::string before;
+    for (std::size_t column = 0; column + 1 < row.size(); ++column) before += pad_right(row[column], widths[column]) + "  ";
+    before += row.back().substr(0, row.back().find_first_not_of(' '));
+    const int hang = display_width(before);
+    for (const std::string& text : fill(pieces_of(row.back()), prose_width_ - by - hang)) {
+      line(is_header ? pen_.bold(before + text) : before + text, by);
+      before = spaces(hang);
+    }
+  }
+
+  const Document& document_;
+  Pen pen_;
+  int width_;
+  int prose_width_;
+  std::string text_;
+  const Block* previous_ = nullptr;
+};
+
+}  // namespace
+
+std::string write_text(const Document& document, const TextStyle& style) {
+  return TextWriter(document, style).write();
+}
+
+}  // namespace mha::show

@@ -1,0 +1,18 @@
+// Writes a page for a terminal or a plain text file.
+#pragma once
+
+#include <string>
+
+#include "show/document.hpp"
+
+namespace mha::show {
+
+struct TextStyle {
+  int width = 80;      // columns; only a word or a matrix column that is wider alone exceeds it
+  bool color = false;  // ANSI colours
+  bool ascii = false;  // what the program draws itself is ASCII; the person's labels stay
+};
+
+std::string write_text(const Document& document, const TextStyle& style);
+
+}  // namespace mha::show

@@ -1,0 +1,215 @@
+// How values, entries, formulas and shapes are written.
+#include "show/words/notation.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "show/words/number_text.hpp"
+#include "show/words/phrases.hpp"
+#include "show/words/series_text.hpp"
+
+namespace mha::show {
+
+std::string superscript(Index number) {
+  constexpr std::array<std::string_view, 10> digits = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  std::string result;
+  for (const char digit : fmt::format("{}", number)) result += digits[static_cast<std::size_t>(digit - '0')];
+  return result;
+}
+
+namespace {
+
+constexpr Index most_listed = 4;  // heads in a formula, columns of a head
+
+std::string size_text(const Shape& shape, bool transposed = false) {
+  return transposed ? fmt::format("{}×{}", shape.cols, shape.rows) : fmt::format("{}×{}", shape.rows, shape.cols);
+}
+
+// With the heads, where there are several.
+std::string whole_size_text(const Shape& shape) {
+  return (shape.heads > 1 ? fmt::format("{}×", shape.heads) : "") + size_text(shape);
+}
+
+// "a | b | c", or "a | … | z" for a long list; item(i) is the text of the i-th.
+template <typename Item>
+std::string listed(Index count, const std::string& separator, Item item) {
+  return series_text(count, count > most_listed ? 2 : count, item, separator);
+}
+
+// "a + b + c" from this operand on.
+std::string sum_formula(const Scene& scene, const Step& step, Place place, std::size_t first = 0) {
+  std::string text;
+  for (std::size_t i = first; i < step.in.size(); ++i) text += (i == 0 ? "" : " + ") + symbol(scene, step.in[i], place);
+  return text;
+}
+
+std::string product_formula(const Scene& scene, const Step& step, Place place) {
+  return symbol(scene, step.in[0], place, step.first_transposed) + " · " +
+         symbol(scene, step.in[1], place, step.transposed) + sum_formula(scene, step, place, 2);
+}
+
+// "[head⁽¹⁾ | head⁽²⁾]"
+std::string merge_formula(const Scene& scene, const Step& step, Place place) {
+  const Index heads = scene.plan.value(step.in[0]).shape.heads;
+  const bool reversed = step.arrangement == Arrangement::reversed;
+  const std::string text =
+      "[" +
+      listed(heads, " | ",
+             [&](Index i) {
+               return symbol(scene, step.in[0], place_of_head(scene, step.in[0], place.item, reversed ? heads - 1 - i : i));
+             }) +
+      "]";
+  return step.arrangement == Arrangement::interleaved ? say(scene.options.language, phrase::columns_in_turns, text) : text;
+}
+
+// "Q re-read as 2×3×2"
+std::string reshape_formula(const Scene& scene, const Step& step, Place place) {
+  const Value &from = scene.plan.value(step.in[0]), &to = scene.plan.value(step.out);
+  const bool each_alone = from.shape.heads == to.shape.heads;
+  const std::string size = each_alone ? size_text(to.shape) : whole_size_text(to.shape);
+  const std::string whole = from.shape.heads == 1 || each_alone ? symbol(scene, step.in[0], place) : from.symbol;
+  return say(scene.options.language, phrase::reread, whole, size);
+}
+
+std::string pool_formula(const Scene& scene, const Step& step) {
+  const std::string& all = scene.plan.value(step.in[0]).symbol;
+  switch (step.pooling) {
+    case Pooling::mean: return say(scene.options.language, phrase::mean_of_heads, all);
+    case Pooling::sum: return say(scene.options.language, phrase::sum_of_heads, all);
+    case Pooling::maximum: return say(scene.options.language, phrase::maximum_of_heads, all);
+  }
+  return "";
+}
+
+// "softmax(Z)", or what is done instead: "2^Z / Σ 2^Z", "e^Z / (1 + Σ e^Z)", "Z / Σ Z".
+std::string normalised(const Softmax& softmax, const std::string& z) {
+  if (softmax.power == Softmax::Power::e && !softmax.one_more) return "softmax(" + z + ")";
+  const bool is_e = softmax.power == Softmax::Power::e, is_two = softmax.power == Softmax::Power::two;
+  const std::string power = (is_e ? "e^" : is_two ? "2^" : "") + z;
+  return power + (softmax.one_more ? " / (1 + Σ " + power + ")" : " / Σ " + power);
+}
+
+std::string softmax_formula(const Scene& scene, const Step& step, Place place) {
+  const Language language = scene.options.language;
+  const std::string text = normalised(step.softmax, symbol(scene, step.in[0], place));
+  const bool bare = !step.softmax.maximum_subtracted && step.softmax.power != Softmax::Power::none;
+  const std::string more = bare ? say(language, phrase::no_maximum_subtracted) : "";
+  switch (step.softmax.over) {
+    case Softmax::Over::row: return say(language, phrase::each_row, text) + more;
+    case Softmax::Over::column: return say(language, phrase::each_column, text) + more;
+    case Softmax::Over::heads: return say(language, phrase::over_heads, text) + more;
+    case Softmax::Over::matrix: return say(language, phrase::over_matrix, text) + more;
+  }
+  return text;
+}
+
+std::string softcap_formula(const Scene& scene, const Step& step, Place place) {
+  NumberStyle style(scene.options.precision, NumberStyle::Origin::given);
+  return fmt::format("{0}·tanh({1}/{0})", style.text(step.cap), symbol(scene, step.in[0], place));
+}
+
+// A number for all entries, or a matrix entry by entry.
+std::string multiply_formula(const Scene& scene, const Step& step, Place place) {
+  const bool one_number = scene.plan.value(step.in[1]).shape.size() == 1;
+  return symbol(scene, step.in[0], place) + (one_number ? " × " : " ∘ ") + symbol(scene, step.in[1], place);
+}
+
+std::string right_side(const Scene& scene, const Step& step, Place place) {
+  const Language language = scene.options.language;
+  const std::string first = symbol(scene, step.in[0], place);
+  switch (step.op) {
+    case Op::product: return product_formula(scene, step, place);
+    case Op::split:
+      return say(language,
+                 scene.plan.value(step.out).shape.cols == 1 ? phrase::column_of_packed : phrase::columns_of_packed, first,
+                 split_columns(scene, step, place.head));
+    case Op::rotate: return say(language, phrase::each_row, "rope(" + first + ")");
+    case Op::multiply: return multiply_formula(scene, step, place);
+    case Op::softcap: return softcap_formula(scene, step, place);
+    case Op::add: return sum_formula(scene, step, place);
+    case Op::softmax: return softmax_formula(scene, step, place);
+    case Op::merge: return merge_formula(scene, step, place);
+    case Op::copy: return first;
+    case Op::relu: return "relu(" + first + ")";
+    case Op::reshape: return reshape_formula(scene, step, place);
+    case Op::pool: return pool_formula(scene, step);
+  }
+  return "";
+}
+
+}  // namespace
+
+Place place_of_head(const Scene& scene, ValueId id, Index item, Index own) {
+  return {item, own * (scene.problem.heads / scene.plan.value(id).shape.heads)};
+}
+
+Index own_head(const Scene& scene, ValueId id, Index head) {
+  return broadcast(head, scene.plan.value(id).shape.heads, scene.problem.heads);
+}
+
+std::string head_mark(const Scene& scene, const Value& value, Index head) {
+  const Index heads = scene.problem.heads, own = value.shape.heads;
+  if (!value.per_head || (own < heads && own != scene.problem.kv_heads)) return "";
+  return (own < heads ? "⁽ᵏᵛ" : "⁽") + superscript(scene.counted(broadcast(head, own, heads))) + "⁾";
+}
+
+std::string symbol(const Scene& scene, ValueId id, Place place, bool transposed) {
+  const Value& value = scene.plan.value(id);
+  return value.symbol + head_mark(scene, value, place.head) + (transposed ? "ᵀ" : "");
+}
+
+std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at) {
+  const Value& value = scene.plan.value(id);
+  const std::string name = symbol(scene, id, place);
+  if (value.role == Value::Role::constant && value.shape.size() == 1) return name;
+  if (is_one_row_for_all(value)) return fmt::format("{}[{}]", name, scene.counted(at.column));
+  return fmt::format("{}[{},{}]", name, scene.counted(at.row), scene.counted(at.column));
+}
+
+std::string formula(const Scene& scene, const Step& step, Place place) {
+  return symbol(scene, step.out, place) + " = " + right_side(scene, step, place);
+}
+
+std::string shape_arithmetic(const Scene& scene, const Step& step) {
+  const Shape& from = scene.plan.value(step.in[0]).shape;
+  const Shape& to = scene.plan.value(step.out).shape;
+  std::string text = size_text(from);
+  switch (step.op) {
+    case Op::split: return fmt::format("{} → {}×{}×{} → {}×{}", text, to.rows, to.heads, to.cols, to.heads, size_text(to));
+    case Op::merge:
+      return fmt::format("{}×{} → {}×{}×{} → {}", from.heads, text, from.rows, from.heads, from.cols, size_text(to));
+    case Op::product:
+      text =
+          size_text(from, step.first_transposed) + " · " + size_text(scene.plan.value(step.in[1]).shape, step.transposed);
+      for (std::size_t i = 2; i < step.in.size(); ++i) text += " + " + size_text(scene.plan.value(step.in[i]).shape);
+      break;
+    case Op::add:
+      for (std::size_t i = 1; i < step.in.size(); ++i) text += " + " + size_text(scene.plan.value(step.in[i]).shape);
+      break;
+    case Op::reshape:
+    case Op::pool: return whole_size_text(from) + " → " + whole_size_text(to);
+    case Op::rotate:
+    case Op::multiply:
+    case Op::softcap:
+    case Op::softmax:
+    case Op::copy:
+    case Op::relu: break;
+  }
+  return text + " → " + size_text(to);
+}
+
+std::string split_columns(const Scene& scene, const Step& step, Index head) {
+  const Shape& to = scene.plan.value(step.out).shape;
+  const Index own = own_head(scene, step.out, head), base = scene.options.index_base;
+  const auto column = [&](Index c) { return column_of(step.arrangement, own, to.heads, c, to.cols); };
+  if (step.arrangement != Arrangement::interleaved) return range_text(column(0), column(to.cols - 1), base);
+  return listed(to.cols, say(scene.options.language, phrase::comma),
+                [&](Index c) { return fmt::format("{}", scene.counted(column(c))); });
+}
+
+Index kv_head(const Problem& problem, Index head) {
+  return broadcast(head, problem.kv_heads, problem.heads);
+}
+
+}  // namespace mha::show

@@ -1,0 +1,38 @@
+// How values, entries, formulas and shapes are written; all of it follows from the plan.
+#pragma once
+
+#include <string>
+
+#include "show/pages/scene.hpp"
+
+namespace mha::show {
+
+// The place at which the own matrix of a value, from 0, is found: the first query head that it serves. And the way back.
+Place place_of_head(const Scene& scene, ValueId id, Index item, Index own);
+Index own_head(const Scene& scene, ValueId id, Index head);
+
+// "¹²"
+std::string superscript(Index number);
+
+// "⁽¹⁾", or "⁽ᵏᵛ¹⁾" for what a group of query heads shares; empty for what belongs to all heads.
+std::string head_mark(const Scene& scene, const Value& value, Index head);
+
+// "W_Q⁽¹⁾", "K⁽¹⁾ᵀ"
+std::string symbol(const Scene& scene, ValueId id, Place place, bool transposed = false);
+
+// "Q⁽¹⁾[1,2]"; "b_Q⁽¹⁾[2]" of one row for all; a constant that is one number has its symbol alone.
+std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at);
+
+// "Q⁽¹⁾ = X · W_Q⁽¹⁾ + b_Q⁽¹⁾"
+std::string formula(const Scene& scene, const Step& step, Place place);
+
+// "3×4 · 4×2 → 3×2"
+std::string shape_arithmetic(const Scene& scene, const Step& step);
+
+// The columns of the packed product that a split gives to this head: "1–4".
+std::string split_columns(const Scene& scene, const Step& step, Index head);
+
+// The key/value head that a query head uses.
+Index kv_head(const Problem& problem, Index head);
+
+}  // namespace mha::show

@@ -1,0 +1,33 @@
+// Fills in sentences.
+#include "show/words/phrases.hpp"
+
+namespace mha::show {
+namespace {
+
+// Chinese typography sets a space between a number and the character after it, but not before punctuation.
+bool wants_space(const Words& before, std::string_view after) {
+  if (before.empty() || after.empty()) return false;
+  const char last = before.spans().back().text.back();
+  const auto lead = static_cast<unsigned char>(after.front());  // of U+4E00 to U+9FFF: E4 to E9
+  return last >= '0' && last <= '9' && lead >= 0xE4 && lead <= 0xE9;
+}
+
+}  // namespace
+
+Words say_words(Language language, const Text& text, const std::vector<Words>& parts) {
+  Words words;
+  std::string_view rest = text.in(language);
+  for (std::size_t open = rest.find('{'); open != std::string_view::npos; open = rest.find('{')) {
+    words.add(std::string(rest.substr(0, open)));
+    words.append(parts.at(static_cast<std::size_t>(rest[open + 1] - '0')));
+    rest.remove_prefix(open + 3);
+    if (wants_space(words, rest)) words.add(" ");
+  }
+  return words.add(std::string(rest));
+}
+
+std::string range_text(Index first, Index last, Index base) {
+  return first == last ? fmt::format("{}", first + base) : fmt::format("{}–{}", first + base, last + base);
+}
+
+}  // namespace mha::show

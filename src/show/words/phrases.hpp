@@ -1,0 +1,145 @@
+// Every sentence of the page that is not a step's title or meaning, in both languages.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "core/text.hpp"
+#include "show/document.hpp"
+
+namespace mha::show {
+
+// The sentence in this language, its {} filled in.
+template <typename... Parts>
+std::string say(Language language, const Text& text, const Parts&... parts) {
+  return fmt::format(fmt::runtime(text.in(language)), parts...);
+}
+
+// The same where a part may be the person's own words: {0} is the first one.
+Words say_words(Language language, const Text& text, const std::vector<Words>& parts);
+
+// "2–5", or "2" alone, counted from `base`.
+std::string range_text(Index first, Index last, Index base);
+
+namespace phrase {
+
+// Title and facts.
+inline constexpr Text title{"Multi-head attention, step by step", "多头注意力，逐步计算"};
+inline constexpr Text one_token{"1 token", "1 个词元"};
+inline constexpr Text tokens{"{} tokens", "{} 个词元"};
+inline constexpr Text one_head{"1 head", "1 个头"};
+inline constexpr Text heads{"{} heads", "{} 个头"};
+inline constexpr Text one_key{"1 key", "1 个键"};
+inline constexpr Text keys{"{} keys", "{} 个键"};
+inline constexpr Text one_kv_head{"1 key/value head", "1 个键值头"};
+inline constexpr Text kv_heads{"{} key/value heads", "{} 个键值头"};
+inline constexpr Text batch{"batch of {}", "批量 {}"};
+inline constexpr Text no_mask{"no mask", "无掩码"};
+inline constexpr Text mask{"mask {}", "掩码 {}"};
+inline constexpr Text masks{"masks {}", "掩码 {}"};
+inline constexpr Text scale{"scale {}", "缩放系数 {}"};
+inline constexpr Text no_scale{"no scale", "不缩放"};
+inline constexpr Text softcap{"softcap {}", "软截断 {}"};
+inline constexpr Text rope{"rope {}, base {}", "旋转位置 {}，底数 {}"};
+inline constexpr Text torch{"weights stored out×in", "权重按 out×in 存放"};
+inline constexpr Text one_decimal{"1 decimal", "1 位小数"};
+inline constexpr Text decimals{"{} decimals", "{} 位小数"};
+inline constexpr Text rounded{"each step rounded to {}", "每步四舍五入到 {}"};
+inline constexpr Text counted_from{"counted from {}", "从 {} 开始编号"};
+
+// Conventions.
+inline constexpr Text convention{
+    "A token is a row; weights multiply from the right, X·W. Rows of scores and weights are "
+    "queries, columns are keys.",
+    "每个词元是一行，权重矩阵从右边相乘：X·W。打分和注意力权重的行是查询，列是键。"};
+inline constexpr Text and_torch{" Weights are stored out×in, as in PyTorch's Linear, and used transposed: X·Wᵀ.",
+                                "权重按 out×in 存放（同 PyTorch 的 Linear），使用时转置：X·Wᵀ。"};
+inline constexpr Text fused_convention{" W_Q, W_K and W_V are cut from one W_QKV: its {} {}, {} and {}.",
+                                       "W_Q、W_K、W_V 取自同一个 W_QKV：依次为第 {1} {0}、第 {2} {0}、第 {3} {0}。"};
+inline constexpr Text fused_columns{"columns", "列"};
+inline constexpr Text fused_rows{"rows", "行"};
+
+// Section headings.
+inline constexpr Text item_of{"Item {} of {}", "样本 {}（共 {} 个）"};
+inline constexpr Text all_heads_at_once{"All heads at once", "所有头一起投影"};
+inline constexpr Text head_of{"Head {} of {}", "头 {}（共 {} 个）"};
+inline constexpr Text uses_kv_head{"uses key/value head {}", "使用键值头 {}"};
+inline constexpr Text heads_together{"All heads together", "各头合在一起"};
+
+// Captions.
+inline constexpr Text keys_and_values_from{"where keys and values come from", "键和值的来源"};
+inline constexpr Text same_as_in_head{"the same as in head {}", "与头 {} 相同"};
+inline constexpr Text shared_by{"key/value head {}, shared by heads {}", "键值头 {}，由头 {} 共用"};
+inline constexpr Text split_first{"then split into heads: {} → {} by reshape, → {} by swapping axes",
+                                  "然后拆成各头：重塑 {} → {}，再交换两轴 → {}"};
+inline constexpr Text split_to{"{} to head {}", "{}归头 {}"};
+inline constexpr Text split_to_kv{"{} to key/value head {}", "{}归键值头 {}"};
+inline constexpr Text column_goes{"column {} goes", "第 {} 列"};
+inline constexpr Text columns_go{"columns {} go", "第 {} 列"};
+inline constexpr Text own_scale{"the problem's own scale: {}", "题目自定的缩放系数：{}"};
+inline constexpr Text turns{"positions {}; columns {} turn together", "位置 {}；第 {} 列成对旋转"};
+inline constexpr Text pair{"{} and {}", "{} 与 {}"};
+inline constexpr Text columns_of_packed{"{}, columns {}", "{} 的第 {} 列"};
+inline constexpr Text column_of_packed{"{}, column {}", "{} 的第 {} 列"};
+inline constexpr Text each_row{"{}, each row", "{}，逐行"};
+inline constexpr Text each_column{"{}, each column", "{}，逐列"};
+inline constexpr Text over_heads{"{}, over the heads", "{}，跨各头"};
+inline constexpr Text over_matrix{"{}, over the whole matrix", "{}，对整个矩阵"};
+inline constexpr Text no_maximum_subtracted{", no maximum subtracted", "，不减最大值"};
+inline constexpr Text columns_in_turns{"{}, columns in turns", "{}，各列轮流排列"};
+inline constexpr Text reread{"{} re-read as {}", "{} 重新读作 {}"};
+inline constexpr Text mean_of_heads{"mean of {} over all heads", "各头 {} 的平均"};
+inline constexpr Text sum_of_heads{"sum of {} over all heads", "各头 {} 之和"};
+inline constexpr Text maximum_of_heads{"maximum of {} over all heads", "各头 {} 的最大值"};
+inline constexpr Text identity_output{"W_O is the identity: the heads are not mixed", "W_O 为单位矩阵：各头的结果不再混合"};
+
+// What is left out.
+inline constexpr Text columns_of{"{}, columns {} of {}", "{}，第 {} 列，共 {} 列"};
+inline constexpr Text column_of{"{}, column {} of {}", "{}，第 {} 列，共 {} 列"};
+inline constexpr Text left_out{"left out, unless --full: {}", "已省略（--full 显示全部）：{}"};
+inline constexpr Text left_out_rows{"rows {} of {}", "{1} 的第 {0} 行"};
+inline constexpr Text left_out_columns{"columns {} of {}", "{1} 的第 {0} 列"};
+inline constexpr Text left_out_both{"rows {} and columns {} of {}", "{2} 的第 {0} 行和第 {1} 列"};
+
+// Entries that are spelled out.
+inline constexpr Text terms{"({} terms)", "（共 {} 项）"};
+inline constexpr Text query{"query {}", "查询 {}"};
+inline constexpr Text key{"key {}", "键 {}"};
+inline constexpr Text head_share{"head {}: {}", "头 {}：{}"};
+inline constexpr Text maximum_subtracted{"the row's maximum, {}, is subtracted first", "先减去本行最大值 {}"};
+inline constexpr Text not_rotated{"this column is not turned", "此列不旋转"};
+inline constexpr Text angle{"angle {0}·{1}^({2}) = {3} at position {0}", "位置 {0} 处的角度 {0}·{1}^({2}) = {3}"};
+inline constexpr Text all_hidden{"all entries over which it is taken are −∞", "参与计算的所有元素均为 −∞"};
+inline constexpr Text no_key_here{"{0} may attend to no key", "{0}没有可看的键"};
+
+// Why a mask hides an entry.
+inline constexpr Text causal{"causal: {1} comes after {0}", "因果掩码：{1}在{0}之后"};
+inline constexpr Text causal_shifted{"causal: {1} comes after {0}, which stands at key {2}",
+                                     "因果掩码：{0}位于键 {2}，{1}在其后"};
+inline constexpr Text window_left{"window: {1} is {2} before {0}, more than {3}", "窗口：{1}在{0}之前 {2} 位，超过 {3}"};
+inline constexpr Text window_right{"window: {1} is {2} after {0}, more than {3}", "窗口：{1}在{0}之后 {2} 位，超过 {3}"};
+inline constexpr Text padding{"padding: {1} is no token", "填充：{1}不是真实词元"};
+inline constexpr Text allow{"the allow mask has 0 here", "allow 掩码在此处为 0"};
+inline constexpr Text block{"the block mask has 1 here", "block 掩码在此处为 1"};
+inline constexpr Text add{"the mask adds −∞ here", "掩码在此处加 −∞"};
+inline constexpr Text alibi{"alibi: minus the head's slope {2} × distance {3}", "ALiBi：减去斜率 {2} × 距离 {3}"};
+
+// Rows without a key.
+inline constexpr Text no_key{"{0} may attend to no key{1}: weights 0, head output 0",
+                             "{0}{1}没有可看的键：权重为 0，头的输出为 0"};
+inline constexpr Text in_head{" in head {}", "在头 {} 中"};
+inline constexpr Text in_heads{" in heads {}", "在头 {} 中"};
+inline constexpr Text in_item{"item {}: ", "样本 {}："};
+inline constexpr Text queries{"queries {}", "查询 {}"};
+inline constexpr Text list_goes_on{"{}, … ({} in all)", "{}、…（共 {} 个）"};
+inline constexpr Text more_items{"{} more items have queries that may attend to no key",
+                                 "另有 {} 个样本也含有没有可看的键的查询"};
+
+// Lists.
+inline constexpr Text comma{", ", "、"};
+inline constexpr Text semicolon{"; ", "；"};
+
+}  // namespace phrase
+}  // namespace mha::show

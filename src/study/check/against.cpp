@@ -1,0 +1,72 @@
+// Takes each step of a trace again on the CPU and finds where the two are farthest apart.
+#include "study/check/against.hpp"
+
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "study/check/rounding_bound.hpp"
+
+namespace mha::study {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+bool same(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+// Heads that are shared by a group of query heads go by the first of them.
+EntryPlace place_of(Index at, const Shape& shape, Index query_heads) {
+  const Index column = at % shape.cols, row = at / shape.cols % shape.rows;
+  const Index matrix = at / (shape.cols * shape.rows), head = matrix % shape.heads;
+  return {matrix / shape.heads, head * query_heads / shape.heads, row, column};
+}
+
+ComparedStep compared(const Plan& plan, const Step& step, const Trace& trace, Index query_heads) {
+  Operands operands;
+  for (const ValueId id : step.in) operands.push_back(trace.values[static_cast<std::size_t>(id)]);
+  const Tensor& device = *trace.value(step.out);
+  const std::shared_ptr<const Tensor> cpu = recomputed(plan, step, operands);
+  const Tensor bound = rounding_bound(plan, step, operands, *cpu, trace.dtype);
+  const auto entry = [&](Index i) {
+    return ComparedEntry{place_of(i, device.shape(), query_heads), device.data()[i], cpu->data()[i], bound.data()[i]};
+  };
+  ComparedStep result{step.id, entry(0), entry(0), entry(0)};
+  for (Index i = 1; i < device.size(); ++i) {
+    const ComparedEntry here = entry(i);
+    if (here.absolute() > result.absolute.absolute()) result.absolute = here;
+    if (here.relative() > result.relative.relative()) result.relative = here;
+    if (here.share() > result.share.share()) result.share = here;
+  }
+  return result;
+}
+
+}  // namespace
+
+double ComparedEntry::absolute() const {
+  if (same(device, cpu)) return 0;
+  const double difference = std::abs(device - cpu);
+  return std::isnan(difference) ? infinity : difference;
+}
+
+double ComparedEntry::relative() const {
+  const double difference = absolute();
+  return difference == 0 ? 0 : cpu == 0 || !std::isfinite(difference) ? infinity : difference / std::abs(cpu);
+}
+
+double ComparedEntry::share() const {
+  const double difference = absolute();
+  if (difference == 0 || bound == infinity) return 0;
+  return bound == 0 || !std::isfinite(difference) ? infinity : difference / bound;
+}
+
+std::vector<ComparedStep> against_cpu(const Plan& plan, const Trace& trace) {
+  assert(!trace.rounding);
+  const Index query_heads = plan.value(plan.find(StepId::weights).value()).shape.heads;
+  std::vector<ComparedStep> steps;
+  for (const Step& step : plan.steps) steps.push_back(compared(plan, step, trace, query_heads));
+  return steps;
+}
+
+}  // namespace mha::study

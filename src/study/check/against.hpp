@@ -1,0 +1,35 @@
+// A device held against the CPU: each step again, in float64, from the device's own operands.
+#pragma once
+
+#include "core/trace.hpp"
+
+namespace mha::study {
+
+// An entry of a step's result, from 0; `head` is the query head by which people name it.
+struct EntryPlace {
+  Index item = 0, head = 0, row = 0, column = 0;
+};
+
+// An entry, what the device has there, what the CPU has, and how far the dtype's arithmetic may be off.
+struct ComparedEntry {
+  EntryPlace at;
+  double device = 0, cpu = 0, bound = 0;
+
+  double absolute() const;  // |device − cpu|; infinite where one of the two is NaN or infinite alone
+  double relative() const;  // of the CPU's number; 0 where they are equal
+  double share() const;     // of the bound; 0 where they are equal
+};
+
+struct ComparedStep {
+  StepId step;
+  ComparedEntry absolute, relative;  // where the difference is largest, and where it is in proportion to the number
+  ComparedEntry share;               // where it comes nearest to the bound, or passes it the farthest
+
+  bool passes() const { return share.share() <= 1; }
+};
+
+// In the order of the computation. The trace holds every step's result and operands (values_to_keep with `operands`), and
+// was not rounded by hand.
+std::vector<ComparedStep> against_cpu(const Plan& plan, const Trace& trace);
+
+}  // namespace mha::study

@@ -1,0 +1,16 @@
+// A device held against the CPU, as a page and as JSON.
+#pragma once
+
+#include "io/files/sink.hpp"
+#include "show/pages/describe.hpp"
+#include "study/check/against.hpp"
+
+namespace mha::study {
+
+// Of the options, language and index base count.
+show::Document describe(const std::vector<ComparedStep>& steps, const Trace& trace, const show::PageOptions& options);
+
+// {"format": "mha-against", …}: what the page says, numbers in full, counted from 1.
+void write_against(io::Sink& sink, const std::vector<ComparedStep>& steps, const Trace& trace);
+
+}  // namespace mha::study

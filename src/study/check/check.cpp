@@ -1,0 +1,241 @@
+// Checks answers: one pass through the steps in the order of the computation, all heads of a step before the next.
+#include "study/check/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "study/check/signs.hpp"
+#include "study/check/taint.hpp"
+
+namespace mha::study {
+namespace {
+
+constexpr Text number_for_infinity = {
+    "a large negative number stands for −∞ in the masked scores: the weights are the same",
+    "掩码打分中用很小的负数代替 −∞：权重相同"};
+constexpr Text other_keyless_rows = {"a row without a key has other weights than mha's 0: that is a matter of convention",
+                                     "没有可看的键的行权重与 mha 的 0 不同：这只是约定不同"};
+
+constexpr double chance = 1e-6;  // differences that tell nothing
+
+bool is_wrong(const Likeness& likeness) {
+  return likeness.given && !likeness.matches();
+}
+
+std::optional<StepId> first_wrong(const Reading& reading) {
+  for (const StepName& name : step_names)
+    if (const auto& step = reading.at(name.step))
+      if (std::any_of(step->heads.begin(), step->heads.end(), is_wrong)) return name.step;
+  return std::nullopt;
+}
+
+// Whether something that was given at this step or behind it is as expected.
+bool confirms(const Reading& reading, StepId from) {
+  for (const StepName& name : step_names)
+    if (const auto& step = reading.at(name.step); step && name.step >= from)
+      for (const Likeness& likeness : step->heads)
+        if (likeness.given && likeness.matches()) return true;
+  return false;
+}
+
+// Whether what was given before `end` is no nearer to what the formulas say than to what this reading says, wherever both
+// would do.
+bool fits_as_well(const Reading& reading, const Reading& formulas, StepId end) {
+  for (const StepName& name : step_names) {
+    const auto& step = reading.at(name.step);
+    if (!step || name.step >= end) continue;
+    for (std::size_t head = 0; head < step->heads.size(); ++head) {
+      const Likeness *here = reading.given(name.step, head), *there = formulas.given(name.step, head);
+      if (here == nullptr || there == nullptr || !here->matches() || !there->matches()) continue;
+      if (here->squares > there->squares * (1 + chance) + chance * chance) return false;
+    }
+  }
+  return true;
+}
+
+// The pass through one answer.
+class Examination {
+ public:
+  Examination(const GivenMatrices& given, const Precision& precision, const RowPlan& plan, const Reading& reading,
+              const Reading& truth, const std::vector<Candidate>& candidates, Report& report)
+      : given_(given),
+        precision_(precision),
+        plan_(plan),
+        reading_(reading),
+        truth_(truth),
+        candidates_(candidates),
+        report_(report),
+        taint_(plan) {}
+
+  void examine() {
+    for (const StepName& name : step_names)
+      if (reading_.at(name.step)) examine(name.step);
+    for (const StepName& name : step_names)
+      if (const auto& step = reading_.at(name.step)) {
+        if (step->number_for_infinity) report_.remarks.push_back(number_for_infinity);
+        if (step->other_keyless_rows) report_.remarks.push_back(other_keyless_rows);
+      }
+  }
+
+ private:
+  void examine(StepId step) {
+    const std::vector<Likeness>& heads = reading_.at(step)->heads;
+    taint_.spread_to(step);
+    std::vector<bool> unexplained(heads.size(), false);
+    for (std::size_t head = 0; head < heads.size(); ++head)
+      unexplained[head] = is_wrong(heads[head]) && diagnosis_of(step, head) == nullptr && !avoids_slip(step, head);
+    if (std::find(unexplained.begin(), unexplained.end(), true) != unexplained.end()) find_mistake(step, unexplained);
+    for (std::size_t head = 0; head < heads.size(); ++head) give_verdict(step, head, unexplained[head]);
+  }
+
+  // The mistake found earlier from which these numbers follow.
+  const Diagnosis* diagnosis_of(StepId step, std::size_t head) const {
+    for (const Diagnosis& diagnosis : diagnoses_) {
+      const Likeness* likeness = diagnosis.reading.given(step, head);
+      if (likeness != nullptr && likeness->matches()) return &diagnosis;
+    }
+    return nullptr;
+  }
+
+  // Whether these numbers follow from what should have stood in place of a matrix that is wrong for no known reason: then
+  // that was written down wrongly, but not worked with.
+  bool avoids_slip(StepId step, std::size_t head) const {
+    return std::any_of(without_slips_.begin(), without_slips_.end(), [&](const Reading& reading) {
+      const Likeness* likeness = reading.given(step, head);
+      return likeness != nullptr && likeness->matches();
+    });
+  }
+
+  void find_mistake(StepId step, const std::vector<bool>& wrong) {
+    Finding finding;
+    finding.step = step;
+    for (std::size_t head = 0; head < wrong.size(); ++head)
+      if (wrong[head]) finding.heads.push_back(static_cast<Index>(head));
+    finding.given = *given_.find(step, finding.heads.front());
+    finding.expected = reading_.at(step)->expected;
+    const Reading& earlier = diagnoses_.empty() ? reading_ : diagnoses_.back().reading;
+    std::vector<Diagnosis> found = diagnoses(candidates_, {given_, precision_, reading_, earlier, step, wrong});
+    if (found.empty()) {
+      finding.sign = sign_of(step, finding.heads.front(), given_, reading_);
+      without_slips_.push_back(*read_answer(plan_, given_.without(step, finding.heads), precision_));
+    } else {
+      tell_evidence(found.front(), finding);
+      for (const Diagnosis& diagnosis : found)
+        finding.suspects.push_back({diagnosis.candidate->mistake, diagnosis.candidate->detail});
+    }
+    report_.findings.push_back(std::move(finding));
+    for (auto diagnosis = found.rbegin(); diagnosis != found.rend(); ++diagnosis)
+      diagnoses_.push_back(std::move(*diagnosis));
+  }
+
+  static void tell_evidence(const Diagnosis& best, Finding& finding) {
+    finding.in_these_heads_only = !best.in_all_heads;
+    finding.to_the_end = best.matching == best.given;
+    for (const StepName& name : step_names) {
+      const auto& step = best.reading.at(name.step);
+      if (!step || name.step < finding.step) continue;
+      bool any = false, all = true;
+      for (const Likeness& likeness : step->heads) {
+        if (!likeness.given) continue;
+        any = true;
+        all = all && likeness.matches();
+        if (name.step == finding.step && likeness.matches()) finding.entries += likeness.entries;
+      }
+      if (!any || name.step == finding.step) continue;
+      if (!all && best.in_all_heads) return;
+      ++finding.later_steps;
+    }
+  }
+
+  void give_verdict(StepId step, std::size_t head, bool unexplained) {
+    const Likeness& likeness = reading_.at(step)->heads[head];
+    StepVerdict verdict;
+    verdict.step = step;
+    if (name_of(step).per_head) verdict.head = static_cast<Index>(head);
+    verdict.max_difference = likeness.max_difference;
+    verdict.entries_wrong = likeness.wrong;
+    verdict.same_shape = likeness.same_shape;
+    verdict.verdict = verdict_of(step, head, unexplained);
+    if (is_wrong(likeness)) taint_.add(step, head);
+    report_.steps.push_back(verdict);
+  }
+
+  Verdict verdict_of(StepId step, std::size_t head, bool unexplained) const {
+    const Likeness& likeness = reading_.at(step)->heads[head];
+    if (!likeness.given) return Verdict::not_given;
+    if (unexplained) return Verdict::wrong;
+    const Diagnosis* diagnosis = is_wrong(likeness) ? diagnosis_of(step, head) : nullptr;
+    if (diagnosis != nullptr && diagnosis->candidate->changed[static_cast<std::size_t>(step)]) return Verdict::wrong;
+    const bool depends = is_wrong(likeness) || taint_.has(step, head);
+    return depends && !is_true(step, head) ? Verdict::following : Verdict::right;
+  }
+
+  // Whether the given numbers are those of somebody who made no mistake at all.
+  bool is_true(StepId step, std::size_t head) const {
+    const Uncertain truth{truth_.at(step)->expected.numbers, reading_.at(step)->expected.radius};
+    return compare(*given_.find(step, static_cast<Index>(head)), truth, static_cast<Index>(head)).matches();
+  }
+
+  const GivenMatrices& given_;
+  const Precision& precision_;
+  const RowPlan& plan_;
+  const Reading& reading_;
+  const Reading& truth_;
+  const std::vector<Candidate>& candidates_;
+  Report& report_;
+  Taint taint_;
+  std::vector<Diagnosis> diagnoses_;    // of the mistakes found so far, the likeliest of the latest last
+  std::vector<Reading> without_slips_;  // what would follow without the matrices that are wrong for no known reason
+};
+
+}  // namespace
+
+Checker::Checker(const Problem& problem, const ToleranceOptions& tolerance)
+    : problem_(problem),
+      tolerance_(tolerance),
+      right_(answer_plan(problem)),
+      candidates_(make_candidates(problem, right_)) {
+  for (FairForm& form : fair_forms(problem)) fair_.push_back({RowPlan(std::move(form.plan)), form.remarks, form.rejoins});
+  truth_ = *read_answer(right_, GivenMatrices(io::Answer(), problem), Precision());
+}
+
+Report Checker::check(const io::Answer& answer) const {
+  Report report;
+  report.name = answer.name;
+  report.unknown = answer.unknown;
+  report.decimals = answer.decimals;
+  const GivenMatrices given(answer, problem_);
+  const Precision precision = precision_of(answer, tolerance_);
+  const Read read = this->read(given, precision);
+  if (read.remarks != nullptr) report.remarks = *read.remarks;
+  for (const StepName& name : step_names)
+    if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
+      report.unknown.push_back(fmt::format("this problem has no step {}: what is given there was passed over.", name.id));
+  Examination(given, precision, *read.plan, read.reading, truth_, candidates_, report).examine();
+  const auto is_judged = [](const StepVerdict& step) { return step.verdict != Verdict::not_given; };
+  if (std::none_of(report.steps.begin(), report.steps.end(), is_judged))
+    report.unusable = fmt::format("{}: nothing in it can be judged; {}", answer.name,
+                                  report.unknown.empty() ? "fill in at least one step" : report.unknown.front());
+  return report;
+}
+
+// Against the formulas; or, where that finds something wrong, against the fair form in which the work stays right longest,
+// provided that it comes back to the numbers of the formulas.
+Checker::Read Checker::read(const GivenMatrices& given, const Precision& precision) const {
+  const Reading formulas = *read_answer(right_, given, precision);
+  Read best{formulas, &right_, nullptr};
+  std::optional<StepId> wrong = first_wrong(formulas);
+  for (const FairPlan& fair : fair_) {
+    if (!wrong) break;
+    Reading reading = *read_answer(fair.plan, given, precision);
+    const std::optional<StepId> now = first_wrong(reading);
+    const bool later = !now || (*now > *wrong && *now > fair.rejoins);
+    if (!later || !confirms(reading, fair.rejoins) || !fits_as_well(reading, formulas, fair.rejoins)) continue;
+    best = {std::move(reading), &fair.plan, &fair.remarks};
+    wrong = now;
+  }
+  return best;
+}
+
+}  // namespace mha::study

@@ -1,0 +1,41 @@
+// Checks answers: each step against what follows from the person's own earlier numbers, and what went wrong where it does
+// not.
+#pragma once
+
+#include "study/check/diagnose.hpp"
+#include "study/check/fair_forms.hpp"
+#include "study/check/report.hpp"
+
+namespace mha::study {
+
+// Prepared once for a problem, which must outlive it; checks from several threads at once.
+class Checker {
+ public:
+  explicit Checker(const Problem& problem, const ToleranceOptions& tolerance = {});
+
+  Report check(const io::Answer& answer) const;
+
+ private:
+  // What the answer was read against: the formulas, or the fair form of them that the person used.
+  struct Read {
+    Reading reading;
+    const RowPlan* plan;
+    const std::vector<Text>* remarks = nullptr;
+  };
+  struct FairPlan {
+    RowPlan plan;
+    std::vector<Text> remarks;
+    StepId rejoins;
+  };
+
+  Read read(const GivenMatrices& given, const Precision& precision) const;
+
+  const Problem& problem_;
+  ToleranceOptions tolerance_;
+  RowPlan right_;
+  std::vector<FairPlan> fair_;
+  std::vector<Candidate> candidates_;
+  Reading truth_;  // nothing given
+};
+
+}  // namespace mha::study

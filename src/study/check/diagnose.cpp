@@ -1,0 +1,157 @@
+// Which known mistakes explain a wrong step.
+#include "study/check/diagnose.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "study/mistakes/plan_editor.hpp"
+
+namespace mha::study {
+namespace {
+
+// Follows one candidate through the answer, up to the first number that it cannot have produced.
+class Trial {
+ public:
+  Trial(const Candidate& candidate, const Puzzle& puzzle) : candidate_(candidate), puzzle_(puzzle) {}
+
+  std::optional<Diagnosis> run() {
+    switch (takes_over()) {
+      case TakesOver::as_it_is: return run(candidate_.plan);
+      case TakesOver::other_shapes:
+        if (const std::optional<RowPlan> plan = with_shapes_of_earlier()) return run(*plan);
+        return std::nullopt;
+      case TakesOver::nothing: return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  enum class TakesOver { as_it_is, other_shapes, nothing };
+
+  // Whether the rows before the mistake are there, and as the mistake's plan has them: an earlier mistake may have left
+  // some out or changed their shapes.
+  TakesOver takes_over() const {
+    TakesOver result = TakesOver::as_it_is;
+    for (const StepName& name : step_names) {
+      const std::optional<ValueId> id = candidate_.plan.value(name.step);
+      if (!id || name.step >= candidate_.first) continue;
+      const auto& row = puzzle_.earlier.at(name.step);
+      if (!row) return TakesOver::nothing;
+      if (!(row->used.numbers->shape() == candidate_.plan.plan.value(*id).shape)) result = TakesOver::other_shapes;
+    }
+    return result;
+  }
+
+  std::optional<RowPlan> with_shapes_of_earlier() const {
+    Plan plan = candidate_.plan.plan;
+    for (const StepName& name : step_names)
+      if (const std::optional<ValueId> id = candidate_.plan.value(name.step); id && name.step < candidate_.first)
+        plan.values[static_cast<std::size_t>(*id)].shape = puzzle_.earlier.at(name.step)->used.numbers->shape();
+    if (!infer_shapes(plan, candidate_.first)) return std::nullopt;
+    return RowPlan(std::move(plan));
+  }
+
+  std::optional<Diagnosis> run(const RowPlan& plan) {
+    const Start start{&puzzle_.earlier, candidate_.first};
+    const auto go_on = [this](StepId row, const StepReading& reading) { return row > puzzle_.step || fits(row, reading); };
+    std::optional<Reading> reading = read_answer(plan, puzzle_.given, puzzle_.precision, start, go_on);
+    if (!reading) return std::nullopt;
+    Diagnosis result{&candidate_, std::move(*reading), in_all_heads_, 0, 0, 0, 0};
+    measure(result);
+    return result;
+  }
+
+  // Up to the wrong step the mistake must show nowhere but in what is wrong there.
+  bool fits(StepId row, const StepReading& reading) {
+    for (std::size_t head = 0; head < reading.heads.size(); ++head) {
+      const Likeness& likeness = reading.heads[head];
+      if (!likeness.given || likeness.matches()) continue;
+      const bool to_explain = row == puzzle_.step && head < puzzle_.wrong.size() && puzzle_.wrong[head];
+      const Likeness* right = puzzle_.right.given(row, head);
+      const bool was_right = right != nullptr && right->matches();
+      if (to_explain || (was_right && puzzle_.concerns(row, head))) return false;
+      if (was_right) in_all_heads_ = false;
+    }
+    return true;
+  }
+
+  void measure(Diagnosis& result) const {
+    bool unbroken = true;
+    double misfit = 0;
+    Index entries = 0;
+    for (std::size_t step = static_cast<std::size_t>(puzzle_.step); step < step_count; ++step) {
+      const StepId row = step_names[step].step;
+      if (!result.reading.at(row)) continue;
+      for (std::size_t head = 0; head < result.reading.at(row)->heads.size(); ++head) {
+        const Likeness* likeness = result.reading.given(row, head);
+        if (likeness == nullptr || !(result.in_all_heads || puzzle_.concerns(row, head))) continue;
+        ++result.given;
+        unbroken = unbroken && likeness->matches();
+        if (!likeness->matches()) continue;
+        ++result.matching;
+        if (unbroken) ++result.reach;
+        misfit += likeness->misfit;
+        entries += likeness->entries;
+      }
+    }
+    result.misfit = entries == 0 ? 0 : misfit / static_cast<double>(entries);
+  }
+
+  const Candidate& candidate_;
+  const Puzzle& puzzle_;
+  bool in_all_heads_ = true;
+};
+
+// How much it explains: more is better.
+auto power_of(const Diagnosis& e) {
+  return std::tuple(e.in_all_heads, e.reach, e.matching);
+}
+
+// Nearer to the numbers is likelier, as far as rounding lets one tell; then what people do more often.
+auto unlikelihood_of(const Diagnosis& e) {
+  constexpr double steps = 10;  // finer differences are chance
+  return std::tuple(std::floor(e.misfit * steps), e.candidate->mistake->frequency, e.candidate->mistake);
+}
+
+}  // namespace
+
+std::vector<Candidate> make_candidates(const Problem& problem, const RowPlan& right) {
+  std::vector<Candidate> result;
+  for (const Mistake& mistake : mistakes())
+    for (Variant& form : mistake.variants(problem)) {
+      RowPlan plan(std::move(form.plan));
+      const Rows changed = changed_rows(plan, right);
+      const auto first = std::find(changed.begin(), changed.end(), true);
+      if (first == changed.end()) continue;
+      const StepId step = step_names[static_cast<std::size_t>(first - changed.begin())].step;
+      result.push_back({&mistake, std::move(form.detail), std::move(plan), changed, step});
+    }
+  return result;
+}
+
+bool Puzzle::concerns(StepId row, std::size_t head) const {
+  if (!name_of(row).per_head || !name_of(step).per_head) return true;
+  return head < wrong.size() && wrong[head];
+}
+
+std::vector<Diagnosis> diagnoses(const std::vector<Candidate>& candidates, const Puzzle& puzzle) {
+  std::vector<Diagnosis> best;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.first > puzzle.step) continue;
+    std::optional<Diagnosis> diagnosis = Trial(candidate, puzzle).run();
+    if (!diagnosis || (!best.empty() && power_of(*diagnosis) < power_of(best.front()))) continue;
+    if (!best.empty() && power_of(*diagnosis) > power_of(best.front())) best.clear();
+    best.push_back(std::move(*diagnosis));
+  }
+  const auto likelier = [](const Diagnosis& a, const Diagnosis& b) { return unlikelihood_of(a) < unlikelihood_of(b); };
+  std::stable_sort(best.begin(), best.end(), likelier);
+  std::vector<Diagnosis> one_each;
+  for (Diagnosis& diagnosis : best) {
+    const auto same = [&](const Diagnosis& e) { return e.candidate->mistake == diagnosis.candidate->mistake; };
+    if (std::none_of(one_each.begin(), one_each.end(), same)) one_each.push_back(std::move(diagnosis));
+  }
+  return one_each;
+}
+
+}  // namespace mha::study

@@ -1,0 +1,47 @@
+// Which known mistakes explain a wrong step: each is made on the person's own numbers and compared with what was given.
+#pragma once
+
+#include "study/mistakes/mistake.hpp"
+#include "study/check/reading.hpp"
+
+namespace mha::study {
+
+// One form of a mistake, ready to be made on any answer.
+struct Candidate {
+  const Mistake* mistake;
+  std::string detail;
+  RowPlan plan;
+  Rows changed;  // which rows it computes otherwise
+  StepId first;  // of them
+};
+
+// All forms of all mistakes that can be made on the problem and change anything.
+std::vector<Candidate> make_candidates(const Problem& problem, const RowPlan& right);
+
+// A step that does not follow from the person's earlier numbers.
+struct Puzzle {
+  const GivenMatrices& given;
+  const Precision& precision;
+  const Reading& right;    // against the formulas, or the fair form of them that the person used
+  const Reading& earlier;  // where the numbers behind the mistakes found so far come from
+  StepId step;
+  std::vector<bool> wrong;  // by head: what is to be explained
+
+  // Whether this head of this row bears on it: all rows of all heads do.
+  bool concerns(StepId row, std::size_t head) const;
+};
+
+struct Diagnosis {
+  const Candidate* candidate;
+  Reading reading;
+  bool in_all_heads;     // else only in those that are wrong
+  std::size_t reach;     // so many given matrices match, from the wrong step on, before the first that does not
+  std::size_t matching;  // of all that are given from there on
+  std::size_t given;
+  double misfit;  // mean square of difference / tolerance
+};
+
+// Those that explain most, one for each mistake: the numbers cannot tell them apart. The likeliest first.
+std::vector<Diagnosis> diagnoses(const std::vector<Candidate>& candidates, const Puzzle& puzzle);
+
+}  // namespace mha::study

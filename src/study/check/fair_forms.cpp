@@ -1,0 +1,145 @@
+// Right work that does not look like the formulas, each form as a changed plan. What concerns the scale, the mask and rows
+// without a key goes together freely.
+#include "study/check/fair_forms.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/mask.hpp"
+#include "study/check/hidden_keys.hpp"
+#include "study/mistakes/mistake_groups.hpp"
+#include "study/mistakes/plan_editor.hpp"
+#include "study/mistakes/projections.hpp"
+
+namespace mha::study {
+namespace {
+
+constexpr Text scale_on_q = {"the scale was put on Q: the scaled scores are the same", "缩放放在了 Q 上：缩放后的打分相同"};
+constexpr Text scale_on_both = {"the root of the scale was put on Q and on K: the scaled scores are the same",
+                                "缩放的平方根分别放在了 Q 和 K 上：缩放后的打分相同"};
+constexpr Text scale_in_scores = {"the scores were written down already scaled", "写下的打分是已经缩放过的"};
+constexpr Text mask_renormalised = {
+    "the mask came after the softmax, and each row was divided by its sum: the weights are the same",
+    "在 softmax 之后加掩码并重新归一化：权重相同"};
+constexpr Text keyless_nan = {"a row without a key has the weights NaN here: mha gives it 0",
+                              "没有可看的键的行在这里权重为 NaN：mha 取 0"};
+constexpr Text keyless_uniform = {"a row without a key has equal weights here: mha gives it 0",
+                                  "没有可看的键的行在这里权重相等：mha 取 0"};
+
+struct Choice {
+  std::vector<Text> remarks;
+  StepId rejoins = StepId::X;
+  void (*change)(PlanEditor& edit, const Problem& problem) = nullptr;  // null: as the formulas say
+};
+using Choices = std::vector<Choice>;
+
+void multiply_by(PlanEditor& edit, StepId id, double factor) {
+  Tensor number({1, 1, 1, 1});
+  number.fill(factor);
+  const ValueId constant = edit.constant("scale", std::move(number));
+  edit.append({Op::multiply, id, {constant}});
+}
+
+void leave_out_scale(PlanEditor& edit) {
+  edit.replace({Op::copy, StepId::scaled, {edit.step(StepId::scaled).in[0]}});
+}
+
+Choices scale_choices(const Problem& problem) {
+  Choices choices(1);
+  if (problem.scale.kind == Scale::Kind::none || !(problem.scale_factor() > 0)) return choices;
+  choices.push_back({{scale_on_q}, StepId::scaled, [](PlanEditor& edit, const Problem& p) {
+                       multiply_by(edit, product_of(Q_projection, p), p.scale_factor());
+                       leave_out_scale(edit);
+                     }});
+  choices.push_back({{scale_on_both}, StepId::scaled, [](PlanEditor& edit, const Problem& p) {
+                       for (const Projection& projection : {Q_projection, K_projection})
+                         multiply_by(edit, product_of(projection, p), std::sqrt(p.scale_factor()));
+                       leave_out_scale(edit);
+                     }});
+  choices.push_back({{scale_in_scores}, StepId::scaled, [](PlanEditor& edit, const Problem& p) {
+                       multiply_by(edit, StepId::scores, p.scale_factor());
+                       leave_out_scale(edit);
+                     }});
+  if (problem.packed)  // after the heads were cut from the packed product
+    choices.push_back({{scale_on_q}, StepId::scaled, [](PlanEditor& edit, const Problem& p) {
+                         multiply_by(edit, StepId::Q, p.scale_factor());
+                         leave_out_scale(edit);
+                       }});
+  return choices;
+}
+
+// The unmasked scores are handed in as masked, and the softmax reads the masked ones all the same.
+void mask_after_softmax(PlanEditor& edit, const Problem&) {
+  const Step sum = edit.step(StepId::masked);
+  edit.replace({Op::copy, StepId::masked, {unhidden_scores(edit)}});
+  Step hidden = sum;
+  hidden.id = StepId::weights;
+  const ValueId masked = edit.insert(std::move(hidden));
+  edit.step(StepId::weights).in[0] = masked;
+}
+
+Choices mask_choices(const Plan& right) {
+  Choices choices(1);
+  if (keep_of(right)) choices.push_back({{mask_renormalised}, StepId::weights, mask_after_softmax});
+  return choices;
+}
+
+void empty_is_nan(PlanEditor& edit, const Problem&) {
+  edit.step(StepId::weights).softmax.empty_is_nan = true;
+}
+
+// Rows of the scores in which the masks hide every key.
+std::vector<Row> keyless_rows(const Problem& problem) {
+  const Plan right = make_plan(problem);
+  std::vector<const Tensor*> masks;
+  for (const Value& value : right.values)
+    if (value.role == Value::Role::mask) masks.push_back(value.constant.get());
+  return rows_without_key(problem, masks);
+}
+
+// 1/m is added to what is 0 in these rows.
+void empty_is_uniform(PlanEditor& edit, const Problem& problem) {
+  Tensor shares({problem.batch(), problem.heads, problem.queries(), problem.keys()});
+  shares.fill(0);
+  for (const Row& row : keyless_rows(problem))
+    std::fill_n(shares.matrix(row.item, row.head) + row.query * problem.keys(), problem.keys(),
+                1 / static_cast<double>(problem.keys()));
+  const ValueId constant = edit.constant("1/m", std::move(shares));
+  edit.append({Op::add, StepId::weights, {constant}});
+}
+
+Choices keyless_choices(const Problem& problem) {
+  Choices choices(1);
+  if (keyless_rows(problem).empty()) return choices;
+  choices.push_back({{keyless_nan}, StepId::weights, empty_is_nan});
+  choices.push_back({{keyless_uniform}, StepId::weights, empty_is_uniform});
+  return choices;
+}
+
+}  // namespace
+
+std::vector<FairForm> fair_forms(const Problem& problem) {
+  const Plan right = make_plan(problem);
+  std::vector<FairForm> forms;
+  for (const Choice& scale : scale_choices(problem))
+    for (const Choice& mask : mask_choices(right))
+      for (const Choice& keyless : keyless_choices(problem)) {
+        FairForm form{right, {}, StepId::X};
+        PlanEditor edit(right);
+        for (const Choice* choice : {&scale, &mask, &keyless}) {
+          if (choice->change == nullptr) continue;
+          choice->change(edit, problem);
+          form.remarks.insert(form.remarks.end(), choice->remarks.begin(), choice->remarks.end());
+          form.rejoins = std::max(form.rejoins, choice->rejoins);
+        }
+        if (form.remarks.empty()) continue;
+        if (std::optional<Plan> plan = std::move(edit).finish()) {
+          form.plan = for_each_head(std::move(*plan));
+          forms.push_back(std::move(form));
+        }
+      }
+  return forms;
+}
+
+}  // namespace mha::study

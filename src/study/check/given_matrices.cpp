@@ -1,0 +1,113 @@
+// The matrices of an answer, placed: by head, by item of the batch, and by group where heads share keys and values.
+#include "study/check/given_matrices.hpp"
+
+#include <algorithm>
+
+namespace mha::study {
+namespace {
+
+// `count` matrices of the file, every `stride`-th from `first` on, as one with a batch.
+GivenMatrix taken(const io::AnswerMatrix& matrix, Index first, Index count, Index stride) {
+  const Index rows = matrix.axes[matrix.axes.size() - 2], cols = matrix.axes.back(), size = rows * cols;
+  GivenMatrix result{Tensor({count, 1, rows, cols}), {}};
+  if (!matrix.blank.empty()) result.blank.assign(static_cast<std::size_t>(count * size), false);
+  for (Index item = 0; item < count; ++item) {
+    const Index from = (first + item * stride) * size;
+    std::copy_n(matrix.numbers.data() + from, size, result.numbers.matrix(item, 0));
+    for (const std::size_t blank : matrix.blank) {
+      const Index entry = static_cast<Index>(blank) - from;
+      if (entry >= 0 && entry < size) result.blank[static_cast<std::size_t>(item * size + entry)] = true;
+    }
+  }
+  return result;
+}
+
+// How many matrices the file has in front of rows and columns.
+Index matrices_in(const io::AnswerMatrix& matrix) {
+  Index count = 1;
+  for (std::size_t axis = 0; axis + 2 < matrix.axes.size(); ++axis) count *= matrix.axes[axis];
+  return count;
+}
+
+StepId packed_form_of(StepId step) {
+  if (step == StepId::Q) return StepId::packed_Q;
+  return step == StepId::K ? StepId::packed_K : StepId::packed_V;
+}
+
+bool is_projection(StepId step) {
+  return step == StepId::Q || step == StepId::K || step == StepId::V;
+}
+
+// Heads of one group have the same keys and values.
+bool is_shared(StepId step) {
+  return step == StepId::K || step == StepId::V || step == StepId::K_rot;
+}
+
+}  // namespace
+
+GivenMatrices::GivenMatrices(const io::Answer& answer, const Problem& problem) {
+  for (const io::AnswerMatrix& matrix : answer.matrices) place(matrix, problem);
+  if (problem.kv_heads < problem.heads) spread_groups(problem);
+}
+
+const GivenMatrix* GivenMatrices::find(StepId step, Index head) const {
+  const auto found = of(step).find(head);
+  return found == of(step).end() ? nullptr : &found->second;
+}
+
+GivenMatrices GivenMatrices::without(StepId step, const std::vector<Index>& heads) const {
+  GivenMatrices result = *this;
+  for (const Index head : heads) result.of(step).erase(head);
+  return result;
+}
+
+Index GivenMatrices::heads(StepId step) const {
+  return of(step).empty() ? 0 : of(step).rbegin()->first + 1;
+}
+
+void GivenMatrices::place(const io::AnswerMatrix& matrix, const Problem& problem) {
+  const bool one_for_all = !name_of(matrix.step).per_head;
+  const std::size_t axes_of_one = problem.batched ? 3 : 2;
+  const bool one_matrix = matrix.axes.size() <= axes_of_one;
+  if (matrix.head || one_for_all || one_matrix) {
+    // "Q" without a number is the name of the packed product as well.
+    const bool packed = problem.packed && !matrix.head && is_projection(matrix.step);
+    const StepId step = packed ? packed_form_of(matrix.step) : matrix.step;
+    of(step).emplace(matrix.head.value_or(0), taken(matrix, 0, matrices_in(matrix), 1));
+  } else {
+    place_all_heads(matrix, matrix.step, problem);
+  }
+}
+
+// heads×rows×cols, or batch×heads×rows×cols.
+void GivenMatrices::place_all_heads(const io::AnswerMatrix& matrix, StepId step, const Problem& problem) {
+  const Index count = matrix.axes[matrix.axes.size() - 3], items = matrices_in(matrix) / count;
+  const Index heads = is_shared(step) && count == problem.kv_heads ? problem.heads : count;
+  for (Index head = 0; head < heads; ++head)
+    of(step).emplace(head, taken(matrix, broadcast(head, count, heads), items, count));
+}
+
+// K1 … Kg beside more heads of other steps are those of the key/value heads: each serves a group of query heads.
+void GivenMatrices::spread_groups(const Problem& problem) {
+  const Index groups = problem.kv_heads;
+  const bool more_elsewhere = most_heads() != groups;
+  for (const StepName& name : step_names) {
+    const StepId step = name.step;
+    if (!is_shared(step)) continue;
+    Heads& own = of(step);
+    if (!more_elsewhere || heads(step) != groups || static_cast<Index>(own.size()) != groups) continue;
+    Heads spread;
+    for (Index head = 0; head < problem.heads; ++head) spread.emplace(head, own.at(broadcast(head, groups, problem.heads)));
+    own = std::move(spread);
+  }
+}
+
+// Of the steps that have one matrix for each query head.
+Index GivenMatrices::most_heads() const {
+  Index most = 0;
+  for (const StepName& name : step_names)
+    if (name.per_head && !is_shared(name.step)) most = std::max(most, heads(name.step));
+  return most;
+}
+
+}  // namespace mha::study

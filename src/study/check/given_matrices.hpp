@@ -1,0 +1,43 @@
+// The matrices of an answer, each as the matrix of one step and one query head.
+#pragma once
+
+#include <array>
+#include <map>
+#include <vector>
+
+#include "core/problem.hpp"
+#include "io/problem/answer.hpp"
+
+namespace mha::study {
+
+struct GivenMatrix {
+  Tensor numbers;           // batch × 1 × rows × cols, whatever the problem's shapes are
+  std::vector<bool> blank;  // by entry: not filled in; empty: none is
+  bool is_blank(Index entry) const { return !blank.empty() && blank[static_cast<std::size_t>(entry)]; }
+};
+
+class GivenMatrices {
+ public:
+  GivenMatrices(const io::Answer& answer, const Problem& problem);
+
+  // Null where it was not given. Steps of all heads have head 0 alone.
+  const GivenMatrix* find(StepId step, Index head) const;
+  // The same without what was given for this step in these heads.
+  GivenMatrices without(StepId step, const std::vector<Index>& heads) const;
+  // One more than the highest head that was given; 0 where none was.
+  Index heads(StepId step) const;
+
+ private:
+  using Heads = std::map<Index, GivenMatrix>;  // a file may name any head
+
+  Heads& of(StepId step) { return heads_[static_cast<std::size_t>(step)]; }
+  const Heads& of(StepId step) const { return heads_[static_cast<std::size_t>(step)]; }
+  void place(const io::AnswerMatrix& matrix, const Problem& problem);
+  void place_all_heads(const io::AnswerMatrix& matrix, StepId step, const Problem& problem);
+  void spread_groups(const Problem& problem);
+  Index most_heads() const;
+
+  std::array<Heads, step_count> heads_;
+};
+
+}  // namespace mha::study

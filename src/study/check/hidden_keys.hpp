@@ -1,0 +1,26 @@
+// What the masks of a plan do, taken apart: which keys they hide, and which numbers they add besides.
+#pragma once
+
+#include <vector>
+
+#include "study/mistakes/plan_editor.hpp"
+
+namespace mha::study {
+
+// 1 where a query may attend to the key, 0 where a mask hides it: b×h×n×m, where b and h may be 1. Nothing where there is
+// no mask that hides a key.
+std::optional<Tensor> keep_of(const Plan& plan);
+
+// Another number for each entry of `keep`: one where it is 1, one where it is 0.
+Tensor choose(const Tensor& keep, double where_kept, double where_hidden);
+
+// The scores before the masks, and what the masks add without hiding anything (a slope, a bias): the terms of a sum.
+std::vector<ValueId> unhidden_terms(PlanEditor& edit);
+
+// The sum of these terms as one value.
+ValueId unhidden_scores(PlanEditor& edit);
+
+// Lets the masked scores be the unhidden ones with 0 in place of each hidden entry.
+void mask_by_product(PlanEditor& edit, const Tensor& keep);
+
+}  // namespace mha::study

@@ -1,0 +1,262 @@
+// An answer read against a plan, step by step.
+#include "study/check/reading.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <list>
+
+#include "study/check/keyless_weights.hpp"
+
+namespace mha::study {
+namespace {
+
+constexpr double equal_numbers = 1e-9;  // relative: the person has the recomputed value itself
+constexpr double negligible = 0.01;     // of a unit of the last decimal
+
+std::size_t at_id(ValueId id) {
+  return static_cast<std::size_t>(id);
+}
+
+class Walk {
+ public:
+  Walk(const RowPlan& rows, const GivenMatrices& given, const Precision& precision, const Start& start)
+      : rows_(rows),
+        plan_(rows.plan),
+        given_(given),
+        precision_(precision),
+        start_(start),
+        values_(plan_.values.size()),
+        backend_(compute::make_cpu_backend(plan_, rows.schedule, Dtype::f64)) {}
+
+  std::optional<Reading> walk(const GoOn& go_on) {
+    for (std::size_t id = 0; id < values_.size(); ++id)
+      if (plan_.values[id].constant) use(static_cast<ValueId>(id), {plan_.values[id].constant, nullptr});
+    read_input();
+    for (const Step& step : plan_.steps) {
+      const std::optional<StepId>& row = plan_.value(step.out).step;
+      if (start_.reading != nullptr && step.id < start_.first) {
+        if (row) take_over(*row, step.out);
+        continue;
+      }
+      const Uncertain computed = compute(step);
+      if (!row) {
+        use(step.out, computed);
+        continue;
+      }
+      read(*row, step, computed);
+      use(step.out, reading_->used);
+      if (go_on && !go_on(*row, *reading_)) return std::nullopt;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  std::optional<StepReading>& at(StepId step) { return result_.steps[static_cast<std::size_t>(step)]; }
+
+  void use(ValueId id, Uncertain value) {
+    backend_->set(id, value.numbers);
+    values_[at_id(id)] = std::move(value);
+  }
+
+  void take_over(StepId row, ValueId id) {
+    at(row) = start_.reading->at(row);
+    assert(at(row) && at(row)->used.numbers->shape() == plan_.value(id).shape);
+    use(id, at(row)->used);
+  }
+
+  // X is copied from the problem, not computed.
+  void read_input() {
+    const ValueId X = *rows_.value(StepId::X);
+    if (start_.reading != nullptr) return take_over(StepId::X, X);
+    begin(StepId::X, values_[at_id(X)]);
+    finish(nullptr);
+    use(X, at(StepId::X)->used);
+  }
+
+  Uncertain compute(const Step& step) {
+    const Shape& shape = plan_.value(step.out).shape;
+    const compute::Part whole{{0, shape.batch}, {0, shape.heads}, {0, shape.rows}};
+    backend_->run(step, whole);
+    Uncertain result{backend_->get(step.out), nullptr};
+    if (!precision_.propagated) return result;
+    if (!acts_alike_on_radii(step)) {
+      result.radius = result_radius(plan_, step, values_, *result.numbers, precision_.noise);
+    } else if (values_[at_id(step.in.front())].radius) {
+      result.radius = rearranged_radius(step, whole);
+    }
+    return result;
+  }
+
+  std::shared_ptr<const Tensor> rearranged_radius(const Step& step, const compute::Part& whole) {
+    if (!radii_) radii_ = compute::make_cpu_backend(plan_, rows_.schedule, Dtype::f64);
+    radii_->set(step.in.front(), values_[at_id(step.in.front())].radius);
+    radii_->run(step, whole);
+    std::shared_ptr<const Tensor> radius = radii_->get(step.out);
+    radii_->drop(step.out);
+    return radius;
+  }
+
+  void read(StepId row, const Step& step, const Uncertain& computed) {
+    begin(row, computed);
+    if (row == StepId::masked) accept_numbers_for_infinity();
+    if (row == StepId::weights && step.op == Op::softmax) accept_keyless_rows(*values_[at_id(step.in.front())].numbers);
+    finish(&step);
+  }
+
+  // Compares what is given with what was computed.
+  void begin(StepId row, const Uncertain& computed) {
+    reading_ = &at(row).emplace();
+    reading_->expected = {computed.numbers, with_writing(computed)};
+    reading_->used = computed;
+    const Index heads = std::max(computed.numbers->shape().heads, given_.heads(row));
+    reading_->heads.resize(static_cast<std::size_t>(heads));
+    matrices_.assign(static_cast<std::size_t>(heads), nullptr);
+    for (Index head = 0; head < heads; ++head)
+      if (const GivenMatrix* matrix = given_.find(row, head)) {
+        matrices_[static_cast<std::size_t>(head)] = matrix;
+        likeness(head) = compare(*matrix, reading_->expected, head);
+      }
+  }
+
+  Likeness& likeness(Index head) { return reading_->heads[static_cast<std::size_t>(head)]; }
+
+  // How far a written number may be from the computed one.
+  std::shared_ptr<const Tensor> with_writing(const Uncertain& computed) const {
+    auto tolerance = std::make_shared<Tensor>(computed.numbers->shape());
+    for (Index i = 0; i < tolerance->size(); ++i) {
+      const double radius = computed.radius ? computed.radius->data()[i] : 0;
+      tolerance->data()[i] = radius + precision_.written(computed.numbers->data()[i]);
+    }
+    return tolerance;
+  }
+
+  // Heads of the plan whose given matrix has the expected shape but not the expected numbers.
+  template <typename Look>
+  void each_different(Look look) {
+    for (Index head = 0; head < reading_->expected.numbers->shape().heads; ++head)
+      if (likeness(head).given && likeness(head).same_shape && likeness(head).wrong > 0) look(head);
+  }
+
+  // −1e9 and the like are −∞ as far as the softmax is concerned: what is expected takes their place.
+  void accept_numbers_for_infinity() {
+    each_different([&](Index head) {
+      const Tensor& expected = *reading_->expected.numbers;
+      GivenMatrix read_so = *matrices_[static_cast<std::size_t>(head)];
+      const GivenMatrix& own = *matrices_[static_cast<std::size_t>(head)];
+      const Index cols = expected.shape().cols;
+      for (Index row = 0; row < own.numbers.size() / cols; ++row) {
+        const double* given = own.numbers.data() + row * cols;
+        const Index item = row / expected.shape().rows, i = row % expected.shape().rows;
+        const double* right = expected.matrix(item, head) + i * cols;
+        for (Index j = 0; j < cols; ++j)
+          if (stands_for_minus_infinity(given[j], given, cols) && stands_for_minus_infinity(right[j], right, cols))
+            read_so.numbers.data()[row * cols + j] = right[j];
+      }
+      const Likeness now = compare(read_so, reading_->expected, head);
+      if (now.wrong == likeness(head).wrong) return;
+      likeness(head) = now;
+      reading_->number_for_infinity = true;
+      matrices_[static_cast<std::size_t>(head)] = &read_otherwise_.emplace_back(std::move(read_so));
+    });
+  }
+
+  // Programs give a row of −∞ the weights 0, NaN or 1/m, and one of −1e9 + z what the softmax makes of it.
+  void accept_keyless_rows(const Tensor& z) {
+    each_different([&](Index head) {
+      const Tensor& expected = *reading_->expected.numbers;
+      const GivenMatrix& own = *matrices_[static_cast<std::size_t>(head)];
+      const GivenMatrix* masked = given_.find(StepId::masked, head);
+      const bool has_masked = masked != nullptr && masked->numbers.shape() == own.numbers.shape();
+      GivenMatrix accepted = own;
+      const Index cols = expected.shape().cols;
+      for (Index row = 0; row < own.numbers.size() / cols; ++row) {
+        const Index item = row / expected.shape().rows, i = row % expected.shape().rows;
+        if (!is_keyless(z.matrix(item, head) + i * cols, cols)) continue;
+        const double* written = has_masked ? masked->numbers.data() + row * cols : nullptr;
+        if (are_keyless_weights(own.numbers.data() + row * cols, cols, written, precision_.written(1)))
+          std::copy_n(expected.matrix(item, head) + i * cols, cols, accepted.numbers.data() + row * cols);
+      }
+      const Likeness now = compare(accepted, reading_->expected, head);
+      if (now.wrong == likeness(head).wrong) return;
+      likeness(head) = now;
+      reading_->other_keyless_rows = true;
+    });
+  }
+
+  // The numbers that the next steps read, and how well they are known.
+  void finish(const Step* step) {
+    const Uncertain computed = std::move(reading_->used);
+    auto numbers = std::make_shared<Tensor>(*computed.numbers);
+    std::shared_ptr<Tensor> radius;
+    if (precision_.propagated) {
+      radius = std::make_shared<Tensor>(numbers->shape());
+      for (Index i = 0; i < numbers->size(); ++i) radius->data()[i] = radius_between(computed, step, i);
+    }
+    for (Index head = 0; head < numbers->shape().heads; ++head)
+      if (likeness(head).given && likeness(head).same_shape)
+        put(*matrices_[static_cast<std::size_t>(head)], computed, head, *numbers, radius.get());
+    reading_->used = {std::move(numbers), std::move(radius)};
+  }
+
+  // A number that was not handed in was rounded as well, unless it was only placed or rounding leaves it as it is.
+  double radius_between(const Uncertain& computed, const Step* step, Index i) const {
+    const double known = computed.radius ? computed.radius->data()[i] : 0, number = computed.numbers->data()[i];
+    if (step == nullptr) return known;
+    const bool reads_a_row = plan_.value(step->in.front()).step.has_value();
+    const bool unchanged = acts_alike_on_radii(*step) ||
+                           (step->op == Op::add && values_[at_id(step->in.front())].numbers->data()[i] == number);
+    if (reads_a_row && unchanged) return known;
+    const double unit = 2 * precision_.absolute_between, units = number / unit;
+    const bool written_exactly = unit > 0 && known < unit * negligible && std::abs(units - std::round(units)) < negligible;
+    return written_exactly ? known : known + precision_.between(number);
+  }
+
+  // The given matrix in place of the computed one. Who has the recomputed number itself has it as exactly as it can be
+  // computed; any other number stands for what rounds to it.
+  void put(const GivenMatrix& given, const Uncertain& computed, Index head, Tensor& numbers, Tensor* radius) const {
+    const Index size = numbers.shape().rows * numbers.shape().cols;
+    for (Index item = 0; item < numbers.shape().batch; ++item) {
+      const double* own = given.numbers.matrix(item, 0);
+      double* to = numbers.matrix(item, head);
+      for (Index i = 0; i < size; ++i) {
+        if (given.is_blank(item * size + i)) continue;
+        if (radius != nullptr) {
+          const double known = computed.radius ? computed.radius->matrix(item, head)[i] : 0;
+          const bool equal = is_same(own[i], to[i], equal_numbers * std::max(1.0, std::abs(to[i])));
+          const double written = precision_.written(own[i]);
+          radius->matrix(item, head)[i] = equal ? std::min(written, known) : written;
+        }
+        to[i] = own[i];
+      }
+    }
+  }
+
+  const RowPlan& rows_;
+  const Plan& plan_;
+  const GivenMatrices& given_;
+  const Precision& precision_;
+  const Start& start_;
+  std::vector<Uncertain> values_;  // by ValueId
+  std::unique_ptr<compute::Backend> backend_;
+  std::unique_ptr<compute::Backend> radii_;  // takes the same steps on the radii
+  Reading result_;
+
+  StepReading* reading_ = nullptr;            // of the current step
+  std::vector<const GivenMatrix*> matrices_;  // by head: what the person meant
+  std::list<GivenMatrix> read_otherwise_;
+};
+
+}  // namespace
+
+const Likeness* Reading::given(StepId step, std::size_t head) const {
+  if (!at(step) || head >= at(step)->heads.size() || !at(step)->heads[head].given) return nullptr;
+  return &at(step)->heads[head];
+}
+
+std::optional<Reading> read_answer(const RowPlan& plan, const GivenMatrices& given, const Precision& precision,
+                                   const Start& start, const GoOn& go_on) {
+  return Walk(plan, given, precision, start).walk(go_on);
+}
+
+}  // namespace mha::study

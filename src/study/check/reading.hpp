@@ -1,0 +1,44 @@
+// An answer read against a plan: each step computed from the person's own earlier numbers and compared with what is given.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "study/check/likeness.hpp"
+#include "study/mistakes/plan_rows.hpp"
+#include "study/check/precision.hpp"
+
+namespace mha::study {
+
+struct StepReading {
+  // What should stand there, the person's earlier numbers being what they are; the radius is the tolerance.
+  Uncertain expected;
+  // What the steps behind it read: the given numbers, and what is expected where none are.
+  Uncertain used;
+  std::vector<Likeness> heads;       // those of the plan, or of the answer if there are more
+  bool number_for_infinity = false;  // −1e9 or the like was read as −∞
+  bool other_keyless_rows = false;   // rows without a key have other weights than 0
+};
+
+struct Reading {
+  std::array<std::optional<StepReading>, step_count> steps;  // by StepId; nothing where the plan has no such step
+
+  const std::optional<StepReading>& at(StepId step) const { return steps[static_cast<std::size_t>(step)]; }
+  // Null where the plan or the answer has nothing there.
+  const Likeness* given(StepId step, std::size_t head) const;
+};
+
+// What may be taken over from the reading of another plan.
+struct Start {
+  const Reading* reading = nullptr;
+  StepId first = StepId::X;  // from here on the plans differ
+};
+
+// Whether to go on after this step.
+using GoOn = std::function<bool(StepId, const StepReading&)>;
+
+// Nothing where `go_on` ended it.
+std::optional<Reading> read_answer(const RowPlan& plan, const GivenMatrices& given, const Precision& precision,
+                                   const Start& start = {}, const GoOn& go_on = {});
+
+}  // namespace mha::study

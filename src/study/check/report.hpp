@@ -1,0 +1,84 @@
+// What check found in one answer.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "study/check/given_matrices.hpp"
+#include "study/mistakes/mistake.hpp"
+#include "study/check/tolerance.hpp"
+
+namespace mha::study {
+
+enum class Verdict { right, following, wrong, not_given };
+
+struct VerdictName {
+  Verdict verdict;
+  std::string_view id;
+  Text text;
+};
+inline constexpr std::array verdict_names = {
+    VerdictName{Verdict::right, "right", {"right", "正确"}},
+    VerdictName{
+        Verdict::following, "following", {"right, following from the error above", "由上面的错误带来，这一步本身正确"}},
+    VerdictName{Verdict::wrong, "wrong", {"wrong here", "此处有错"}},
+    VerdictName{Verdict::not_given, "not_given", {"not given", "未给出"}},
+};
+constexpr const VerdictName& name_of(Verdict verdict) {
+  return verdict_names[static_cast<std::size_t>(verdict)];
+}
+
+// One step of one head, or of all heads together.
+struct StepVerdict {
+  StepId step = StepId::X;
+  std::optional<Index> head;  // from 0
+  Verdict verdict = Verdict::not_given;
+  // Against what follows from the person's own earlier numbers. NaN or infinite where one of two numbers is.
+  double max_difference = 0;
+  Index entries_wrong = 0;
+  bool same_shape = true;
+};
+
+// What the numbers show where no known mistake fits. `number` is told as well where true numbers may be.
+struct Sign {
+  Text what;
+  std::string number;
+};
+
+struct Suspect {
+  const Mistake* mistake = nullptr;
+  std::string detail;  // which form of it
+};
+
+// A step that does not follow from the person's own earlier numbers.
+struct Finding {
+  StepId step = StepId::X;
+  std::vector<Index> heads;          // in which it is wrong, from 0; the single 0 for a step of all heads
+  std::vector<Suspect> suspects;     // the most likely first; the numbers cannot tell them apart. Empty: no known mistake
+  bool in_these_heads_only = false;  // the suspects were made in `heads`, and not in the others
+  Index entries = 0;                 // of this step, all of which match the suspects
+  Index later_steps = 0;             // so many given steps behind it match them as well
+  bool to_the_end = false;           // all of those that were given
+  std::optional<Sign> sign;
+
+  GivenMatrix given;   // of the first of these heads
+  Uncertain expected;  // of all heads, with the tolerance
+
+  bool of_one_head() const { return name_of(step).per_head; }
+};
+
+struct Report {
+  std::string name;
+  std::optional<std::string> unusable;  // why it cannot be read
+  std::vector<StepVerdict> steps;       // of the plan, all heads of a step before the next
+  std::vector<Finding> findings;        // in the order of the computation; empty: all that was given is right
+  std::vector<Text> remarks;
+  std::vector<std::string> unknown;  // keys that were passed over
+  int decimals = 0;                  // as written
+
+  bool is_right() const { return !unusable && findings.empty(); }
+};
+
+}  // namespace mha::study

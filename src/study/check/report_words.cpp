@@ -1,0 +1,166 @@
+// What is said of a report, in both languages.
+#include "study/check/report_words.hpp"
+
+#include <algorithm>
+
+#include "show/words/notation.hpp"
+#include "show/words/phrases.hpp"
+#include "study/check/likeness.hpp"
+
+namespace mha::study {
+namespace {
+
+constexpr std::size_t most_entries = 6;
+
+constexpr Text all_right{"Right: everything that was given.", "正确：给出的各步都对。"};
+constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{} 未给出。"};
+constexpr Text first_wrong{"Wrong: the first wrong step is {}.", "有错：最先出错的一步是 {}。"};
+constexpr Text unusable{"Unusable: {}", "无法读取：{}"};
+constexpr Text other_shape{"wrong here: another shape", "此处有错：形状不同"};
+constexpr Text in_head{"in head {}", "头 {}"};
+constexpr Text in_heads{"in heads {}", "头 {}"};
+constexpr Text at_entries{"at {}", "位置 {}"};
+constexpr Text in_every_entry{"in every entry", "每个元素都不对"};
+constexpr Text of_entries{"{} of {} entries", "{1} 个元素中有 {0} 个"};
+constexpr Text in_item{"item {} ", "样本 {} "};
+constexpr Text one_more{", …", "、…"};
+constexpr Text entries_match{"all {} entries of {} match", "{1} 的全部 {0} 个元素都吻合"};
+constexpr Text and_all_later{"all {} entries of {} and all later steps match", "{1} 的全部 {0} 个元素以及后面的各步都吻合"};
+constexpr Text and_next{"all {} entries of {} and the next step match", "{1} 的全部 {0} 个元素以及下一步都吻合"};
+constexpr Text and_some_later{"all {} entries of {} and the next {} steps match",
+                              "{1} 的全部 {0} 个元素吻合，紧接着的 {2} 步也吻合"};
+constexpr Text only_in_these{"made {} only", "只在{}"};
+constexpr Text no_known_mistake{"no known mistake gives these numbers", "没有已知的错误能得出这些数"};
+constexpr Text one_of{"one of these, which the numbers cannot tell apart:", "是下列错误之一，从数值上无法区分:"};
+constexpr Text before_is_right{"What was given before it is right.", "在它之前给出的各步都对。"};
+
+// "A, B"
+std::string joined(Language language, const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : show::say(language, show::phrase::comma)) + part;
+  return text;
+}
+
+}  // namespace
+
+std::vector<WrongEntry> wrong_entries(const Finding& finding) {
+  std::vector<WrongEntry> entries;
+  const Shape &own = finding.given.numbers.shape(), &right = finding.expected.numbers->shape();
+  const Index head = finding.heads.front();
+  if (head >= right.heads || own.batch != right.batch || own.rows != right.rows || own.cols != right.cols) return entries;
+  for (Index item = 0; item < own.batch; ++item)
+    for (Index i = 0; i < own.rows; ++i)
+      for (Index j = 0; j < own.cols; ++j) {
+        if (finding.given.is_blank((item * own.rows + i) * own.cols + j)) continue;
+        if (!is_same(finding.given.numbers.at(item, 0, i, j), finding.expected.numbers->at(item, head, i, j),
+                     finding.expected.radius->at(item, head, i, j)))
+          entries.push_back({item, i, j});
+      }
+  return entries;
+}
+
+std::string ReportWords::verdict(const Report& report) const {
+  if (report.unusable) return show::say(language_, unusable, *report.unusable);
+  if (!report.findings.empty()) return show::say(language_, first_wrong, step(report.findings.front()));
+  std::vector<std::string> missing;
+  for (const StepName& name : step_names) {
+    const auto of_step = [&](const StepVerdict& s) { return s.step == name.step; };
+    const auto not_given = [&](const StepVerdict& s) { return !of_step(s) || s.verdict == Verdict::not_given; };
+    const bool in_plan = std::any_of(report.steps.begin(), report.steps.end(), of_step);
+    if (name.step != StepId::X && in_plan && std::all_of(report.steps.begin(), report.steps.end(), not_given))
+      missing.push_back(title(name.step));
+  }
+  return missing.empty() ? show::say(language_, all_right) : show::say(language_, all_right_but, joined(language_, missing));
+}
+
+std::string ReportWords::verdict(const StepVerdict& step) const {
+  if (step.verdict == Verdict::wrong && !step.same_shape) return show::say(language_, other_shape);
+  return std::string(name_of(step.verdict).text.in(language_));
+}
+
+std::string ReportWords::title(StepId step) const {
+  return std::string(name_of(step).title.in(language_));
+}
+
+std::string ReportWords::symbol(StepId step, std::optional<Index> head) const {
+  const std::string symbol(name_of(step).symbol);
+  return head ? symbol + "⁽" + show::superscript(*head + base_) + "⁾" : symbol;
+}
+
+std::string ReportWords::step(const Finding& finding) const {
+  const std::optional<Index> head = finding.of_one_head() ? std::optional(finding.heads.front()) : std::nullopt;
+  return title(finding.step) + " " + symbol(finding.step, head);
+}
+
+std::string ReportWords::heads(const std::vector<Index>& heads) const {
+  std::vector<std::string> numbers;
+  numbers.reserve(heads.size());
+  for (const Index head : heads) numbers.push_back(std::to_string(head + base_));
+  return show::say(language_, heads.size() == 1 ? in_head : in_heads, joined(language_, numbers));
+}
+
+std::string ReportWords::entries(const Finding& finding) const {
+  const std::vector<WrongEntry> wrong = wrong_entries(finding);
+  const auto size = static_cast<std::size_t>(finding.given.numbers.size());
+  if (wrong.empty() || wrong.size() == size) return show::say(language_, in_every_entry);
+  std::string list;
+  for (std::size_t i = 0; i < std::min(wrong.size(), most_entries); ++i) {
+    const WrongEntry& entry = wrong[i];
+    const bool has_items = finding.given.numbers.shape().batch > 1;
+    list += list.empty() ? "" : show::say(language_, show::phrase::comma);
+    list += (has_items ? show::say(language_, in_item, entry.item + base_) : "") +
+            fmt::format("[{},{}]", entry.row + base_, entry.col + base_);
+  }
+  if (wrong.size() > most_entries) list += show::say(language_, one_more);
+  return show::say(language_, at_entries, list) + " (" + show::say(language_, of_entries, wrong.size(), size) + ")";
+}
+
+std::string ReportWords::place(const Finding& finding) const {
+  if (!finding.of_one_head()) return entries(finding);
+  const std::string where = heads(finding.heads);
+  const bool several = finding.heads.size() > 1;
+  return where + (several ? show::say(language_, show::phrase::semicolon) + heads({finding.heads.front()}) : "") + " " +
+         entries(finding);
+}
+
+std::vector<std::string> ReportWords::causes(const Finding& finding) const {
+  std::vector<std::string> sentences;
+  if (finding.suspects.size() > 1) sentences.push_back(show::say(language_, one_of));
+  for (const Suspect& suspect : finding.suspects) {
+    const std::string detail = suspect.detail.empty() ? "" : "; " + suspect.detail;
+    sentences.push_back(fmt::format("{} ({}{})", suspect.mistake->what.in(language_), suspect.mistake->id, detail));
+  }
+  if (finding.suspects.empty()) sentences.push_back(show::say(language_, no_known_mistake));
+  if (finding.sign) {
+    const bool has_number = true_numbers_ && !finding.sign->number.empty();
+    sentences.push_back(std::string(finding.sign->what.in(language_)) +
+                        (has_number ? " (" + finding.sign->number + ")" : ""));
+  }
+  return sentences;
+}
+
+std::string ReportWords::evidence(const Finding& finding) const {
+  if (finding.suspects.empty()) return "";
+  const std::string step = title(finding.step);
+  const bool all = finding.to_the_end && finding.later_steps > 0;
+  const Text& match = all                        ? and_all_later
+                      : finding.later_steps == 0 ? entries_match
+                      : finding.later_steps == 1 ? and_next
+                                                 : and_some_later;
+  std::string text = show::say(language_, match, finding.entries, step, finding.later_steps);
+  if (finding.in_these_heads_only)
+    text += show::say(language_, show::phrase::semicolon) + show::say(language_, only_in_these, heads(finding.heads));
+  return text;
+}
+
+std::vector<std::string> ReportWords::hint(const Report& report, Hint level) const {
+  if (report.findings.empty()) return {verdict(report)};
+  const Finding& first = report.findings.front();
+  std::vector<std::string> sentences{show::say(language_, first_wrong, title(first.step)), show::say(language_, before_is_right)};
+  if (level >= Hint::place) sentences.push_back(place(first));
+  if (level < Hint::mistake) return sentences;
+  for (std::string& cause : causes(first)) sentences.push_back(std::move(cause));
+  return sentences;
+}
+
+}  // namespace mha::study

@@ -1,0 +1,56 @@
+// What is said of a report, in sentences: for pages, hints and graders alike.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "study/check/report.hpp"
+
+namespace mha::study {
+
+// How much a hint gives away; none of them a true number.
+enum class Hint { step = 1, place, mistake };
+
+class ReportWords {
+ public:
+  ReportWords(Language language, Index index_base, bool true_numbers)
+      : language_(language), base_(index_base), true_numbers_(true_numbers) {}
+
+  // "Wrong: the first step that is wrong is Scaled scores Z⁽¹⁾."
+  std::string verdict(const Report& report) const;
+  std::string verdict(const StepVerdict& step) const;
+
+  // "Scaled scores", "Z⁽¹⁾", "Scaled scores Z⁽¹⁾"
+  std::string title(StepId step) const;
+  std::string symbol(StepId step, std::optional<Index> head) const;
+  std::string step(const Finding& finding) const;
+
+  // "wrong in heads 1 and 3; in head 1 at [1,2], [2,2] (2 of 9 entries)"
+  std::string place(const Finding& finding) const;
+  // What was probably done: one sentence for each suspect, or the sign.
+  std::vector<std::string> causes(const Finding& finding) const;
+  // "all 12 entries of Scaled scores and all later steps match"; empty where no known mistake fits.
+  std::string evidence(const Finding& finding) const;
+
+  // At most so much of the first finding.
+  std::vector<std::string> hint(const Report& report, Hint level) const;
+
+  Language language() const { return language_; }
+  Index index_base() const { return base_; }
+
+ private:
+  std::string heads(const std::vector<Index>& heads) const;
+  std::string entries(const Finding& finding) const;
+
+  Language language_;
+  Index base_;
+  bool true_numbers_;
+};
+
+// The entries of the finding's matrix that are not as expected: item, row and column, from 0.
+struct WrongEntry {
+  Index item, row, col;
+};
+std::vector<WrongEntry> wrong_entries(const Finding& finding);
+
+}  // namespace mha::study

@@ -1,0 +1,74 @@
+// Two computations held side by side.
+#include "study/compare/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace mha::study {
+namespace {
+
+using Verdict = ComparedMatrix::Verdict;
+
+// The difference of two numbers, 0 where they are the same to nine digits.
+double difference(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double d = std::abs(a - b);
+  if (!std::isfinite(d)) return std::numeric_limits<double>::infinity();
+  return d <= same_number * std::max({1.0, std::abs(a), std::abs(b)}) ? 0 : d;
+}
+
+void compare_numbers(const Tensor& left, const Tensor& right, ComparedMatrix& result) {
+  for (Index i = 0; i < left.shape().rows; ++i)
+    for (Index j = 0; j < left.shape().cols; ++j) {
+      const double d = difference(left.at(result.item, result.head, i, j), right.at(result.item, result.head, i, j));
+      if (d <= result.largest) continue;
+      result.verdict = Verdict::different;
+      result.largest = d;
+      result.row = i;
+      result.column = j;
+    }
+}
+
+bool has(const Tensor* tensor, Index item, Index head) {
+  return tensor != nullptr && item < tensor->shape().batch && head < tensor->shape().heads;
+}
+
+ComparedMatrix compared(StepId step, const Tensor* left, const Tensor* right, Index item, Index head) {
+  ComparedMatrix result;
+  result.step = step;
+  result.item = item;
+  result.head = head;
+  if (!has(right, item, head)) {
+    result.verdict = Verdict::left_only;
+  } else if (!has(left, item, head)) {
+    result.verdict = Verdict::right_only;
+  } else if (left->shape().rows != right->shape().rows || left->shape().cols != right->shape().cols) {
+    result.verdict = Verdict::other_shape;
+  } else {
+    compare_numbers(*left, *right, result);
+  }
+  return result;
+}
+
+}  // namespace
+
+Comparison compare(const Written& left, const Written& right) {
+  Comparison comparison;
+  for (std::size_t step = 0; step < step_count; ++step) {
+    const Tensor *a = left[step].get(), *b = right[step].get();
+    const auto most = [a, b](Index Shape::*axis) {
+      return std::max(a == nullptr ? 0 : a->shape().*axis, b == nullptr ? 0 : b->shape().*axis);
+    };
+    for (Index item = 0; item < most(&Shape::batch); ++item)
+      for (Index head = 0; head < most(&Shape::heads); ++head) {
+        const ComparedMatrix matrix = compared(static_cast<StepId>(step), a, b, item, head);
+        const bool differs = matrix.verdict == Verdict::different || matrix.verdict == Verdict::other_shape;
+        if (differs && !comparison.first) comparison.first = comparison.matrices.size();
+        comparison.matrices.push_back(matrix);
+      }
+  }
+  return comparison;
+}
+
+}  // namespace mha::study

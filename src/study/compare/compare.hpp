@@ -1,0 +1,29 @@
+// Two computations held side by side, step by step: two problems, or a problem and the same with a mistake made.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "study/mistakes/simulate.hpp"
+
+namespace mha::study {
+
+// One matrix of a step on both sides.
+struct ComparedMatrix {
+  enum class Verdict { equal, different, other_shape, left_only, right_only };
+  StepId step;
+  Index item = 0, head = 0;  // from 0; what belongs to all heads is found under head 0
+  Verdict verdict = Verdict::equal;
+  double largest = 0;  // |left − right|, for Verdict::different; infinite where one of them is NaN or infinite alone
+  Index row = 0, column = 0;  // where it is largest
+};
+
+struct Comparison {
+  std::vector<ComparedMatrix> matrices;  // in the order of the computation: all heads of a step before the next step
+  std::optional<std::size_t> first;      // the first that is on both sides and not equal
+};
+
+// Numbers are equal when they agree to nine digits: the order of a sum shows in the last ones.
+Comparison compare(const Written& left, const Written& right);
+
+}  // namespace mha::study

@@ -1,0 +1,97 @@
+// Draws again until the numbers expose what numbers of these sizes can.
+#include "study/exercise/exercise.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace mha::study {
+namespace {
+
+constexpr int most_attempts = 500;
+constexpr int real_draws = 5;  // signs matter: relu changes nothing where all numbers happen to be positive
+
+// What real numbers show clearly, small ones must show in the third decimal. Neither bound is a difference that small
+// numbers can have (products of tenths differ by multiples of 0.0001), so that no last bit decides whether a draw is taken
+// and the same ones are on every platform.
+constexpr double clear_difference = 1e-2;
+constexpr double visible_difference = 1.55e-3;
+
+Exposure possible_exposure(const ExerciseSizes& sizes) {
+  Dice dice(1);
+  Exposure exposure = exposure_of(draw_real_numbers(sizes, dice), clear_difference);
+  for (int i = 1; i < real_draws; ++i)
+    exposure = both(exposure, exposure_of(draw_real_numbers(sizes, dice), clear_difference));
+  return exposure;
+}
+
+bool contains(const Ids& ids, std::string_view id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+Ids hidden_in(const Exposure& exposure) {
+  return hidden_mistakes(exposure.forms, exposure.all_steps.shown);
+}
+
+// Being alike is transitive, and the pairs are in order: the first id of a group is met first.
+void add_to_groups(const std::pair<std::string_view, std::string_view>& pair, IdGroups& groups) {
+  const auto has_first = [&](const Ids& group) { return contains(group, pair.first); };
+  auto group = std::find_if(groups.begin(), groups.end(), has_first);
+  if (group == groups.end()) group = groups.insert(group, {pair.first});
+  if (!contains(*group, pair.second)) group->push_back(pair.second);
+}
+
+}  // namespace
+
+ExerciseMaker::ExerciseMaker(const ExerciseSizes& sizes, const Difficulty& difficulty)
+    : sizes_(sizes), difficulty_(difficulty), possible_(possible_exposure(sizes)) {}
+
+Problem ExerciseMaker::draw(std::uint32_t seed) const {
+  Dice dice(seed);
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    std::optional<Problem> problem = draw_small_numbers(sizes_, difficulty_, dice);
+    if (!problem || !exposes(exposure_of(*problem, visible_difference), possible_)) continue;
+    problem->title = {fmt::format("Exercise {}", seed), fmt::format("练习 {}", seed), true};
+    problem->description = {
+        "Small numbers for a pencil. Every common mistake that these sizes can show leads to other numbers here.",
+        "数字很小，便于手算；这一规模能暴露的每一种常见错误，在这里都会得出不同的数。", true};
+    return *std::move(problem);
+  }
+  throw Error(fmt::format(
+      "no numbers of these sizes were found in {} draws with scores small enough for a pencil and every mistake "
+      "in the open; fewer --tokens, a larger --d-model or --difficulty hard leaves more room",
+      most_attempts));
+}
+
+BlindSpots ExerciseMaker::blind_spots() const {
+  const Exposure best = possible_exposure(well_chosen(sizes_));
+  const Ids hidden = hidden_in(possible_), always = hidden_in(best);
+  BlindSpots spots;
+  for (const std::string_view id : hidden)
+    if (!contains(always, id)) spots.hidden.push_back(id);
+  for (const auto& pair : possible_.all_steps.alike)
+    if (best.all_steps.alike.count(pair) == 0 && !contains(hidden, pair.first) && !contains(hidden, pair.second))
+      add_to_groups(pair, spots.alike);
+  return spots;
+}
+
+ExerciseSizes well_chosen(const ExerciseSizes& sizes) {
+  ExerciseSizes chosen = sizes;
+  const bool grouped = sizes.kv_heads != sizes.heads;
+  chosen.tokens = 5;
+  chosen.d_model = grouped ? 12 : 6;
+  chosen.heads = grouped ? 6 : 3;
+  chosen.kv_heads = grouped ? 2 : 3;
+  chosen.d_k = 2;
+  return chosen;
+}
+
+std::uint32_t student_seed(std::uint32_t seed, std::string_view name) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : fmt::format("{}/{}", seed, name)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return static_cast<std::uint32_t>((hash ^ hash >> 32U) & 0x7fffffffU);
+}
+
+}  // namespace mha::study

@@ -1,0 +1,125 @@
+// Problem, empty answer and mistakes as JSON; the last two in the nested form of a trace.
+#include "study/exercise/exercise_files.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "io/json/json_writer.hpp"
+#include "io/problem/problem_writer.hpp"
+#include "study/mistakes/simulate.hpp"
+
+namespace mha::study {
+namespace {
+
+using Spread = io::JsonWriter::Spread;
+
+void text_member(io::JsonWriter& json, std::string_view key, std::string_view text) {
+  json.text(key, text);
+}
+
+// As many heads as any step has.
+Index heads_of(const Written& steps) {
+  Index heads = 0;
+  for (const StepName& name : step_names)
+    if (const Tensor* step = steps[static_cast<std::size_t>(name.step)].get(); step != nullptr && name.per_head)
+      heads = std::max(heads, step->shape().heads);
+  return heads;
+}
+
+// {"heads": [{"head": 1, "Q": …}, …], "concat": …, "output": …}: members of the open object, for the steps that are there.
+// write(tensor, head) writes one matrix.
+template <typename WriteMatrix>
+void write_steps(io::JsonWriter& json, const Written& steps, WriteMatrix write) {
+  const auto write_those = [&](bool per_head, Index head, Index heads) {
+    for (const StepName& name : step_names) {
+      const Tensor* step = steps[static_cast<std::size_t>(name.step)].get();
+      if (step == nullptr || name.per_head != per_head) continue;
+      json.key(name.id);
+      write(*step, broadcast(head, step->shape().heads, heads));
+    }
+  };
+  const Index heads = heads_of(steps);
+  if (heads > 0) {
+    json.key("heads");
+    json.begin_array();
+    for (Index head = 0; head < heads; ++head) {
+      json.begin_object();
+      json.integer("head", head + 1);
+      write_those(true, head, heads);
+      json.end();
+    }
+    json.end();
+  }
+  write_those(false, 0, 1);
+}
+
+// Without X, which is given.
+Written from_step(Written steps, StepId first) {
+  std::fill_n(steps.begin(), std::max<std::size_t>(1, static_cast<std::size_t>(first)), nullptr);
+  return steps;
+}
+
+void write_blank(io::JsonWriter& json, const Shape& shape) {
+  json.begin_array();
+  for (Index i = 0; i < shape.rows; ++i) {
+    json.begin_array(Spread::line);
+    for (Index j = 0; j < shape.cols; ++j) json.null();
+    json.end();
+  }
+  json.end();
+}
+
+void write_mistake(io::JsonWriter& json, const Outcome& outcome) {
+  json.begin_object();
+  text_member(json, "id", outcome.mistake->id);
+  if (!outcome.detail.empty()) text_member(json, "detail", outcome.detail);
+  json.key("what");
+  io::write_caption(json, {std::string(outcome.mistake->what.en), std::string(outcome.mistake->what.zh), true});
+  text_member(json, "first_wrong", name_of(*outcome.shown_by).id);
+  write_steps(json, from_step(outcome.numbers, *outcome.shown_by), [&](const Tensor& step, Index head) {
+    json.matrix(step.matrix(0, head), step.shape().rows, step.shape().cols);
+  });
+  json.end();
+}
+
+}  // namespace
+
+void write_exercise(io::Sink& sink, const Problem& problem) {
+  io::JsonWriter json(sink);
+  json.begin_object();
+  json.key("title");
+  io::write_caption(json, problem.title);
+  json.key("description");
+  io::write_caption(json, problem.description);
+  json.key("X");
+  json.matrix(problem.X.matrix(0, 0), problem.queries(), problem.d_model());
+  io::write_parameters(json, problem);
+  json.key("mask");
+  io::write_masks(json, problem, true);
+  json.end();
+  json.finish();
+}
+
+void write_answer_template(io::Sink& sink, const Problem& problem) {
+  io::JsonWriter json(sink);
+  json.begin_object();
+  const Plan plan = answer_plan(problem);
+  write_steps(json, from_step(written(plan, simulate(plan)), StepId::Q),
+              [&](const Tensor& step, Index) { write_blank(json, step.shape()); });
+  json.end();
+  json.finish();
+}
+
+void write_mistakes(io::Sink& sink, const Problem& problem) {
+  io::JsonWriter json(sink);
+  json.begin_object();
+  json.key("mistakes");
+  json.begin_array();
+  for (const Outcome& outcome : outcomes(problem))
+    if (outcome.shown_by) write_mistake(json, outcome);
+  json.end();
+  json.end();
+  json.finish();
+}
+
+}  // namespace mha::study

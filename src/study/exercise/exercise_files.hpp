@@ -1,0 +1,20 @@
+// The files of an exercise that no other command writes: the problem itself, the empty answer, the teacher's mistakes.
+#pragma once
+
+#include "core/problem.hpp"
+#include "io/files/sink.hpp"
+
+namespace mha::study {
+
+// Flushing the sink is left to the caller.
+
+// A problem with one item, weights for each head, and rules that have no numbers of their own but the masks'.
+void write_exercise(io::Sink& sink, const Problem& problem);
+
+// An answer file with null in every entry that is to be computed.
+void write_answer_template(io::Sink& sink, const Problem& problem);
+
+// For every form of every mistake that shows here: what was done, and its numbers from the first wrong step on.
+void write_mistakes(io::Sink& sink, const Problem& problem);
+
+}  // namespace mha::study

@@ -1,0 +1,157 @@
+// Draws X, then for each key/value head a W_K, and for its query heads a W_Q with which the scores stay small.
+#include "study/exercise/small_numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace mha::study {
+namespace {
+
+constexpr int most_tries = 30;           // for the queries of one head, and for the keys of a group
+constexpr double wanted_variance = 0.9;  // of an entry of Q and K, so that scores are about 1
+
+Linear unfilled(Index heads, Index rows, Index cols, bool bias) {
+  Linear linear{Tensor({1, heads, rows, cols}), {}};
+  if (bias) linear.b = Tensor({1, heads, 1, cols});
+  return linear;
+}
+
+// All matrices in their shapes, their entries not yet drawn.
+Problem unfilled(const ExerciseSizes& sizes) {
+  Problem p;
+  p.heads = sizes.heads;
+  p.kv_heads = sizes.kv_heads;
+  p.grouped = sizes.kv_heads != sizes.heads;
+  p.X = Tensor({1, 1, sizes.tokens, sizes.d_model});
+  p.Q = unfilled(sizes.heads, sizes.d_model, sizes.d_k, sizes.bias);
+  p.K = unfilled(sizes.kv_heads, sizes.d_model, sizes.d_k, sizes.bias);
+  p.V = p.K;
+  p.O = unfilled(1, sizes.heads * sizes.d_k, sizes.d_model, sizes.bias);
+  if (sizes.causal) p.masks.emplace_back().kind = Mask::Kind::causal;
+  return p;
+}
+
+class SmallNumbers {
+ public:
+  SmallNumbers(const ExerciseSizes& sizes, const Difficulty& difficulty, Dice& dice)
+      : difficulty_(difficulty), dice_(dice), problem_(unfilled(sizes)), per_mille_(density(sizes)) {}
+
+  std::optional<Problem> draw() {
+    double* X = problem_.X.data();
+    std::generate_n(X, problem_.X.size(), [&] { return number(difficulty_.X); });
+    for (Index group = 0; group < problem_.kv_heads; ++group)
+      if (!draw_group(group)) return std::nullopt;
+    fill(problem_.O, 0);
+    return std::move(problem_);
+  }
+
+ private:
+  // Of 1000 entries of a weight matrix so many are not 0.
+  int density(const ExerciseSizes& sizes) const {
+    const auto mean_square = [](const Grain& grain) {
+      double sum = 0;
+      for (int i = -grain.largest; i <= grain.largest; ++i) sum += i * i;
+      return sum / (2 * grain.largest + 1) / (grain.parts * grain.parts);
+    };
+    const double full = static_cast<double>(sizes.d_model) * mean_square(difficulty_.X) * mean_square(difficulty_.weights);
+    return std::min(1000, static_cast<int>(1000 * wanted_variance / full));
+  }
+
+  double number(const Grain& grain) {
+    return static_cast<double>(dice_.whole(-grain.largest, grain.largest)) / grain.parts;
+  }
+  double weight() { return dice_.whole(0, 999) < per_mille_ ? number(difficulty_.weights) : 0; }
+
+  // Every column has two entries that are not 0, so that it mixes.
+  void fill(Linear& linear, Index head) {
+    const Shape& shape = linear.W.shape();
+    const Index wanted = std::min<Index>(2, shape.rows);
+    for (Index column = 0; column < shape.cols; ++column)
+      for (Index count = 0; count < wanted;) {
+        count = 0;
+        for (Index row = 0; row < shape.rows; ++row)
+          if ((linear.W.at(0, head, row, column) = weight()) != 0) ++count;
+      }
+    if (!linear.b) return;
+    std::generate_n(linear.b->matrix(0, head), shape.cols, [&] { return number(difficulty_.weights); });
+  }
+
+  // A key/value head and the query heads that use it.
+  bool draw_group(Index group) {
+    fill(problem_.V, group);
+    for (int i = 0; i < most_tries; ++i) {
+      fill(problem_.K, group);
+      const Index size = problem_.heads / problem_.kv_heads;
+      Index head = group * size;
+      while (head < (group + 1) * size && draw_queries(head)) ++head;
+      if (head == (group + 1) * size) return true;
+    }
+    return false;
+  }
+
+  bool draw_queries(Index head) {
+    for (int i = 0; i < most_tries; ++i) {
+      fill(problem_.Q, head);
+      if (scores_are_small(head)) return true;
+    }
+    return false;
+  }
+
+  // X·W + b of one head, n×d_k.
+  std::vector<double> projected(const Linear& linear, Index head) const {
+    const Index n = problem_.queries(), d_model = problem_.d_model(), d_k = linear.W.shape().cols;
+    std::vector<double> result;
+    for (Index i = 0; i < n; ++i)
+      for (Index c = 0; c < d_k; ++c) {
+        double sum = linear.b ? linear.b->at(0, head, 0, c) : 0;
+        for (Index j = 0; j < d_model; ++j) sum += problem_.X.at(0, 0, i, j) * linear.W.at(0, head, j, c);
+        result.push_back(sum);
+      }
+    return result;
+  }
+
+  bool scores_are_small(Index head) const {
+    const std::vector<double> q = projected(problem_.Q, head);
+    const std::vector<double> k = projected(problem_.K, broadcast(head, problem_.kv_heads, problem_.heads));
+    const auto n = static_cast<std::size_t>(problem_.queries()), d_k = q.size() / n;
+    const double limit = difficulty_.largest_score * std::sqrt(static_cast<double>(d_k));
+    for (std::size_t i = 0; i < n; ++i) {
+      double least = 0, most = 0;  // 0 counts as a score: no score is further from it than two may be from one another
+      for (std::size_t j = 0; j < n; ++j) {
+        double score = 0;
+        for (std::size_t c = 0; c < d_k; ++c) score += q[i * d_k + c] * k[j * d_k + c];
+        least = std::min(least, score);
+        most = std::max(most, score);
+      }
+      if (most - least > limit) return false;
+    }
+    return true;
+  }
+
+  const Difficulty& difficulty_;
+  Dice& dice_;
+  Problem problem_;
+  int per_mille_;
+};
+
+}  // namespace
+
+std::optional<Problem> draw_small_numbers(const ExerciseSizes& sizes, const Difficulty& difficulty, Dice& dice) {
+  return SmallNumbers(sizes, difficulty, dice).draw();
+}
+
+Problem draw_real_numbers(const ExerciseSizes& sizes, Dice& dice) {
+  Problem p = unfilled(sizes);
+  const auto fill = [&](Tensor& tensor, double largest) {
+    std::generate_n(tensor.data(), tensor.size(), [&] { return dice.real() * largest; });
+  };
+  fill(p.X, 2);
+  for (Linear* linear : {&p.Q, &p.K, &p.V, &p.O}) {
+    fill(linear->W, 1 / std::sqrt(static_cast<double>(linear->W.shape().rows)));
+    if (linear->b) fill(*linear->b, 1);
+  }
+  return p;
+}
+
+}  // namespace mha::study

@@ -1,0 +1,189 @@
+// The page of a run before it is run: headings, formulas and given matrices, and blank matrices for the results.
+#include "study/exercise/worksheet.hpp"
+
+#include <set>
+
+#include "show/pages/facts.hpp"
+#include "show/words/notation.hpp"
+#include "show/words/phrases.hpp"
+#include "show/pages/step_blocks.hpp"
+#include "show/pages/step_captions.hpp"
+#include "show/pages/step_equation.hpp"
+
+namespace mha::study {
+namespace {
+
+constexpr Text title{"Multi-head attention by hand", "手算多头注意力"};
+constexpr Text name{"Name: {0}", "姓名：{0}"};
+constexpr Text task{
+    "Fill in every matrix, from top to bottom. Round each entry to {} and go on with the rounded numbers. Every "
+    "formula has its shapes beside it.",
+    "从上到下填写每个矩阵。每个元素四舍五入到 {}，并用舍入后的数继续往下算。每个公式旁注有形状。"};
+constexpr Text hand_in{
+    "To have it checked, put the numbers into answer.json in place of null, \"-inf\" for −∞, and run: mha check "
+    "problem.json "
+    "answer.json. Each step is judged from your own numbers before it, so one slip does not spoil what follows.",
+    "检查答案：把数填入 answer.json，替换其中的 null（−∞ 写作 \"-inf\"），然后运行 mha check problem.json "
+    "answer.json。每一步都按你自己前面的数来评判，一处笔误不会连累后面的步骤。"};
+constexpr Text given{"What is given", "已知"};
+constexpr Text how_product{"entry [i,j]: row i of the left matrix times column j of the right one, term by term, added up",
+                           "元素 [i,j]：左矩阵第 i 行与右矩阵第 j 列逐项相乘再相加"};
+constexpr Text how_sum{"entry by entry; anything plus −∞ is −∞", "逐个元素相加；任何数加 −∞ 都是 −∞"};
+constexpr Text how_softmax{"e^z of each entry, divided by the sum of these over its row; e^(−∞) is 0",
+                           "每个元素取 e^z，再除以该行各 e^z 之和；e^(−∞) 为 0"};
+
+// How a step is done, where its formula alone does not say.
+const Text* way_of(Op op) {
+  switch (op) {
+    case Op::product: return &how_product;
+    case Op::add: return &how_sum;
+    case Op::softmax: return &how_softmax;
+    case Op::split:
+    case Op::rotate:
+    case Op::multiply:
+    case Op::softcap:
+    case Op::merge:
+    case Op::copy:
+    case Op::relu:
+    case Op::reshape:
+    case Op::pool: break;
+  }
+  return nullptr;
+}
+
+show::PageOptions page_options(const WorksheetOptions& options) {
+  show::PageOptions page;
+  page.language = options.language;
+  page.precision = options.decimals;
+  page.full = true;
+  return page;
+}
+
+class Sheet {
+ public:
+  Sheet(const Problem& problem, const WorksheetOptions& options)
+      : problem_(problem),
+        options_(options),
+        page_(page_options(options)),
+        plan_(make_plan(problem)),
+        scene_(problem, plan_, nothing_computed_, page_) {
+    nothing_computed_.values.resize(plan_.values.size());
+    document_.language = options.language;
+  }
+
+  show::Document write() {
+    add_header();
+    add_section(std::string(given.in(options_.language)));
+    show::add_inputs(scene_, {}, document_.blocks);
+    for (Index head = 0; head < problem_.heads; ++head) {
+      add_section(show::say(options_.language, show::phrase::head_of, scene_.counted(head), problem_.heads));
+      add_steps(true, head);
+    }
+    add_section(show::say(options_.language, show::phrase::heads_together));
+    add_steps(false, 0);
+    return std::move(document_);
+  }
+
+ private:
+  void add_header() {
+    std::vector<show::Block>& blocks = document_.blocks;
+    blocks.emplace_back(show::Title{{text(title), show::Words().quote(problem_.title.in(options_.language))}});
+    blocks.emplace_back(show::given_facts_of(scene_));
+    const show::Words student = options_.student.empty() ? show::Words("…………………………") : show::Words().quote(options_.student);
+    add_note(show::Note::Kind::paragraph, show::say_words(options_.language, name, {student}));
+    add_note(show::Note::Kind::paragraph, text(show::phrase::convention));
+    add_note(show::Note::Kind::paragraph,
+             show::Words(show::say(options_.language, task, show::decimals_text(options_.language, options_.decimals))));
+    add_note(show::Note::Kind::paragraph, text(hand_in));
+  }
+
+  void add_section(std::string heading) {
+    document_.blocks.emplace_back(show::Section{show::Section::Level::head, {show::Words(std::move(heading))}});
+  }
+
+  void add_steps(bool per_head, Index head) {
+    int number = 0;
+    for (const Step& step : plan_.steps) {
+      ++number;
+      if (name_of(step.id).per_head == per_head) add_step(step, number, {0, head});
+    }
+  }
+
+  void add_step(const Step& step, int number, show::Place place) {
+    document_.blocks.emplace_back(show::StepHeading{number, std::string(name_of(step.id).title.in(options_.language)),
+                                              show::formula(scene_, step, place), show::shape_arithmetic(scene_, step)});
+    const Index first = show::place_of_head(scene_, step.out, 0, show::own_head(scene_, step.out, place.head)).head;
+    if (first != place.head)
+      return add_note(show::Note::Kind::caption, show::Words(show::say(options_.language, show::phrase::same_as_in_head, scene_.counted(first))));
+    for (show::Words& caption : show::captions_of(scene_, step, place))
+      if (!caption.empty()) add_note(show::Note::Kind::caption, std::move(caption));
+    add_way(step.op);
+    document_.blocks.emplace_back(equation(step, place));
+  }
+
+  // Where the page first needs it.
+  void add_way(Op op) {
+    const Text* way = way_of(op);
+    if (way != nullptr && told_.insert(op).second) add_note(show::Note::Kind::caption, text(*way));
+  }
+
+  // Given operands as matrices, computed ones by their symbols; without a given one the blank stands alone.
+  show::Equation equation(const Step& step, show::Place place) const {
+    show::Equation result;
+    bool any_given = false;
+    for (std::size_t i = 0; i < step.in.size(); ++i) {
+      const bool transposed = i == 1 && step.transposed;
+      if (i > 0) result.parts.emplace_back(step.op == Op::product && i == 1 ? "·" : "+");
+      if (is_given_matrix(step.in[i]))
+        result.parts.emplace_back(*show::labelled_matrix(scene_, step.in[i], place, transposed));
+      else
+        result.parts.emplace_back(symbol(scene_, step.in[i], place, transposed));
+      any_given = any_given || is_given_matrix(step.in[i]);
+    }
+    if (any_given)
+      result.parts.emplace_back("=");
+    else
+      result.parts.clear();
+    result.parts.emplace_back(blank(step, place));
+    return result;
+  }
+
+  bool is_given_matrix(ValueId id) const {
+    const Value& value = plan_.value(id);
+    return value.constant != nullptr && value.role != Value::Role::constant;
+  }
+
+  show::Matrix blank(const Step& step, show::Place place) const {
+    const Shape& shape = plan_.value(step.out).shape;
+    show::Matrix matrix;
+    matrix.symbol = symbol(scene_, step.out, place);
+    matrix.rows = {shape.rows, shape.rows, 0};
+    matrix.columns = {shape.cols, shape.cols, 0};
+    const std::string line(static_cast<std::size_t>(options_.decimals) + 3, '_');
+    matrix.cells.assign(static_cast<std::size_t>(shape.rows * shape.cols), {line, show::Cell::Mark::none, -1});
+    if (step.op == Op::merge)
+      for (Index head = 0; head < problem_.heads; ++head)
+        matrix.groups.push_back({symbol(scene_, step.in[0], {0, head}), problem_.d_v()});
+    return matrix;
+  }
+
+  void add_note(show::Note::Kind kind, show::Words words) { document_.blocks.emplace_back(show::Note{kind, std::move(words)}); }
+  show::Words text(const Text& sentence) const { return show::Words(std::string(sentence.in(options_.language))); }
+
+  const Problem& problem_;
+  const WorksheetOptions& options_;
+  show::PageOptions page_;
+  Plan plan_;
+  Trace nothing_computed_;
+  show::Scene scene_;
+  show::Document document_;
+  std::set<Op> told_;
+};
+
+}  // namespace
+
+show::Document worksheet(const Problem& problem, const WorksheetOptions& options) {
+  return Sheet(problem, options).write();
+}
+
+}  // namespace mha::study

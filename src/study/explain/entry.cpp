@@ -1,0 +1,162 @@
+// Entries as people name them: the parts of the word first, then what they mean in this problem.
+#include "study/explain/entry.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/suggest.hpp"
+#include "io/problem/answer_names.hpp"
+
+namespace mha::study {
+namespace {
+
+// "A12[3,*]" as "A", "12", "3", "*".
+struct Parts {
+  std::string_view name, head, row, column;
+};
+
+[[noreturn]] void refuse(std::string_view text, const std::string& why) {
+  throw Error(fmt::format("'{}': {}", text, why));
+}
+
+Parts parts_of(std::string_view text) {
+  const std::size_t open = text.find('['), comma = text.find(',', open);
+  if (open == std::string_view::npos || comma == std::string_view::npos || text.back() != ']')
+    refuse(text, "an entry is a matrix, its row and its column, such as Y[2,1] or A1[2,*] for a row");
+  const std::string_view name = text.substr(0, open);
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  return {name.substr(0, digits), name.substr(digits), text.substr(open + 1, comma - open - 1),
+          text.substr(comma + 1, text.size() - comma - 2)};
+}
+
+// As a person copies it from the page, "S⁽¹⁾[1, 2]", and as one types it, "S1[1,2]".
+std::string as_typed(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> raised = {{{"⁽", ""},
+                                                                                     {"⁾", ""},
+                                                                                     {" ", ""},
+                                                                                     {"⁰", "0"},
+                                                                                     {"¹", "1"},
+                                                                                     {"²", "2"},
+                                                                                     {"³", "3"},
+                                                                                     {"⁴", "4"},
+                                                                                     {"⁵", "5"},
+                                                                                     {"⁶", "6"},
+                                                                                     {"⁷", "7"},
+                                                                                     {"⁸", "8"},
+                                                                                     {"⁹", "9"}}};
+  std::string result(text);
+  for (const auto& [from, to] : raised)
+    for (std::size_t at = result.find(from); at != std::string::npos; at = result.find(from, at))
+      result.replace(at, from.size(), to);
+  return result;
+}
+
+std::optional<Index> whole_number(std::string_view text) {
+  Index number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size() && text.front() != '-';
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+class Meaning {
+ public:
+  Meaning(std::string_view text, const Problem& problem, const Plan& plan, Index base)
+      : text_(text), parts_(parts_of(text)), problem_(problem), plan_(plan), base_(base) {}
+
+  EntryRange range() const {
+    const StepId step = this->step();
+    const std::optional<ValueId> value = plan_.find(step);
+    if (!value) refuse(text_, fmt::format("this problem has no step '{}'; its steps are {}", name_of(step).id, steps()));
+    EntryRange range{step, 0, {}, {}};
+    if (name_of(step).per_head) range.head = head(step);
+    const Shape& shape = plan_.value(*value).shape;
+    range.row = place(parts_.row, shape.rows, "row", step, shape);
+    range.column = place(parts_.column, shape.cols, "column", step, shape);
+    return range;
+  }
+
+ private:
+  // A matrix of all heads has no number: "Q" is then the packed one, if there is one.
+  StepId step() const {
+    const std::optional<StepId> packed = io::packed_step(parts_.name), of_head = io::head_step(parts_.name);
+    if (parts_.head.empty() && packed && problem_.packed) return *packed;
+    if (of_head) return *of_head;
+    const std::optional<io::MatrixName> whole = io::matrix_name(parts_.name);
+    if (!whole) {
+      const std::vector<std::string> known = io::known_matrix_names();
+      const std::string name = std::string(parts_.name) + std::string(parts_.head);
+      refuse(text_, fmt::format("no step is called '{}'.{}", name,
+                                did_you_mean_or_known(name, std::vector<std::string_view>(known.begin(), known.end()))));
+    }
+    const StepName& name = name_of(whole->step);
+    if (!parts_.head.empty())
+      refuse(text_,
+             fmt::format("{} belongs to all heads; write {}[{},{}]", name.id, parts_.name, parts_.row, parts_.column));
+    return whole->step;
+  }
+
+  Index head(StepId step) const {
+    const Index heads = problem_.heads;
+    if (parts_.head.empty() && heads == 1) return 0;
+    const std::string valid = range_of("head", heads);
+    if (parts_.head.empty())
+      refuse(text_, fmt::format("{} of which head? Write {}{}[{},{}]; this problem has {}", name_of(step).id, parts_.name,
+                                base_, parts_.row, parts_.column, valid));
+    const std::optional<Index> number = whole_number(parts_.head);
+    if (!number || *number < base_ || *number >= heads + base_)
+      refuse(text_, fmt::format("there is no head {}; this problem has {}", parts_.head, valid));
+    return *number - base_;
+  }
+
+  std::optional<Index> place(std::string_view number_text, Index count, std::string_view what, StepId step,
+                             const Shape& shape) const {
+    if (number_text == "*") return std::nullopt;
+    const std::optional<Index> number = number_text.empty() ? std::nullopt : whole_number(number_text);
+    if (!number) refuse(text_, fmt::format("'{}' is no {}; write a number, or * for all", number_text, what));
+    if (*number < base_ || *number >= count + base_)
+      refuse(text_, fmt::format("there is no {} {}; {} has {} and {}", what, *number, name_of(step).id,
+                                range_of("row", shape.rows), range_of("column", shape.cols)));
+    return *number - base_;
+  }
+
+  // "rows 1 to 3"
+  std::string range_of(std::string_view what, Index count) const {
+    const std::string range =
+        count == 1 ? fmt::format("{} {} alone", what, base_) : fmt::format("{}s {} to {}", what, base_, count + base_ - 1);
+    return what == "row" ? range : range + fmt::format(", counted from {}", base_);
+  }
+
+  std::string steps() const {
+    std::string list;
+    for (const StepName& name : step_names)
+      if (plan_.find(name.step)) list += (list.empty() ? "" : ", ") + std::string(name.id);
+    return list;
+  }
+
+  std::string_view text_;
+  Parts parts_;
+  const Problem& problem_;
+  const Plan& plan_;
+  Index base_;
+};
+
+}  // namespace
+
+bool looks_like_entry(std::string_view text) {
+  const std::size_t open = text.find('[');
+  return open != std::string_view::npos && open > 0 &&
+         (text.back() == ']' || text.find_first_not_of("0123456789*, ", open + 1) == std::string_view::npos);
+}
+
+EntryRange parse_entry(std::string_view text, const Problem& problem, const Plan& plan, Index base) {
+  const std::string plain = as_typed(text);
+  return Meaning(plain, problem, plan, base).range();
+}
+
+}  // namespace mha::study

@@ -1,0 +1,100 @@
+// Walks a plan backwards from an entry; what is told of each entry comes from its Spelling.
+#include "study/explain/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "core/error.hpp"
+#include "show/words/notation.hpp"
+
+namespace mha::study {
+namespace {
+
+constexpr int most_entries = 20000;  // in one tree: more are read by nobody
+
+const Step* step_behind(const Plan& plan, ValueId id) {
+  const auto step = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) { return s.out == id; });
+  return step == plan.steps.end() ? nullptr : &*step;
+}
+
+Depth one_less(Depth depth) {
+  return depth ? Depth(*depth - 1) : std::nullopt;
+}
+
+void mark_behind(const Plan& plan, ValueId id, Depth depth, std::vector<bool>& marked) {
+  marked[static_cast<std::size_t>(id)] = true;
+  const Step* step = step_behind(plan, id);
+  if (step == nullptr || depth == 0) return;
+  for (const ValueId operand : step->in) mark_behind(plan, operand, one_less(depth), marked);
+}
+
+// One tree.
+class Explainer {
+ public:
+  explicit Explainer(const show::Scene& scene) : scene_(scene) {}
+
+  Explanation explain(ValueId id, show::Place place, show::EntryAt at, Depth depth) {
+    if (++entries_ > most_entries)
+      throw Error(
+          fmt::format("more than {} entries lie behind this one; a smaller --depth shows the nearest", most_entries));
+    Explanation result{id, place, at, entry(scene_, id, place, at), show::number_at(scene_, id, place, at), {}, false, {}};
+    const Step* step = step_behind(scene_.plan, id);
+    if (step == nullptr || depth == 0) return result;
+    if (!told_.insert({id, place.item, show::own_head(scene_, id, place.head), at.row, at.column}).second) {
+      result.explained_before = true;
+      return result;
+    }
+    const show::Spelling& spelling = spelling_of(*step, place);
+    result.derivation = derivation(*step, spelling, place, at);
+    if (depth == 1) return result;
+    for (const show::ReadEntry& read : spelling.entries_read(at))
+      if (const ValueId operand = step->in[read.operand]; scene_.plan.value(operand).role != Value::Role::constant)
+        result.operands.push_back(explain(operand, read.place, read.at, one_less(depth)));
+    return result;
+  }
+
+ private:
+  const show::Spelling& spelling_of(const Step& step, show::Place place) {
+    const std::tuple key{step.out, place.item, place.head};
+    auto found = spellings_.find(key);
+    if (found == spellings_.end()) found = spellings_.emplace(key, show::Spelling::of(scene_, step, place).value()).first;
+    return found->second;
+  }
+
+  Derivation derivation(const Step& step, const show::Spelling& spelling, show::Place place, show::EntryAt at) const {
+    Derivation result{&step, show::formula(scene_, step, place), spelling.spell_in_full(at), spelling.summands(at),
+                      {},    spelling.maximum(at),         spelling.head_shares(at)};
+    double sum = 0;
+    for (const show::Summand& summand : result.summands) result.sums.push_back(sum += summand.value);
+    return result;
+  }
+
+  const show::Scene& scene_;
+  std::map<std::tuple<ValueId, Index, Index>, show::Spelling> spellings_;
+  std::set<std::tuple<ValueId, Index, Index, Index, Index>> told_;
+  int entries_ = 0;
+};
+
+}  // namespace
+
+std::vector<bool> values_behind(const Plan& plan, StepId step, Depth depth) {
+  std::vector<bool> marked(plan.values.size(), false);
+  mark_behind(plan, plan.find(step).value(), depth, marked);
+  return marked;
+}
+
+std::vector<Explanation> explain(const show::Scene& scene, const EntryRange& range, Depth depth) {
+  const ValueId id = scene.plan.find(range.step).value();
+  const Shape& shape = scene.plan.value(id).shape;
+  std::vector<Explanation> all;
+  for (Index row = range.row.value_or(0); row < (range.row ? *range.row + 1 : shape.rows); ++row)
+    for (Index column = range.column.value_or(0); column < (range.column ? *range.column + 1 : shape.cols); ++column)
+      all.push_back(Explainer(scene).explain(id, {0, range.head}, {row, column}, depth));
+  return all;
+}
+
+}  // namespace mha::study

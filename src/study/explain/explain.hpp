@@ -1,0 +1,44 @@
+// How an entry comes about: what it is computed from, and if wanted what that is computed from, down to X and the weights.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "show/pages/spelling.hpp"
+#include "study/explain/entry.hpp"
+
+namespace mha::study {
+
+// How an entry is computed.
+struct Derivation {
+  const Step* step;
+  std::string formula;              // of the whole matrix: "Y = Concat · W_O"
+  show::Work work;                        // names, numbers, value
+  std::vector<show::Summand> summands;    // what is added up, if it is a sum
+  std::vector<double> sums;         // the running sum after each of them
+  std::optional<double> maximum;    // of a softmax: what is subtracted first
+  std::vector<double> head_shares;  // of the output: what each head contributes
+};
+
+struct Explanation {
+  ValueId value;
+  show::Place place;
+  show::EntryAt at;
+  std::string entry;  // "Y[2,1]"
+  double number;
+  std::optional<Derivation> derivation;  // nothing for what is given, or was explained before
+  bool explained_before = false;         // in the same tree
+  std::vector<Explanation> operands;     // the entries that are read, as deep as was asked for
+};
+
+// How many steps are explained one behind the other: 1 for the entry alone, nothing for all down to what is given.
+using Depth = std::optional<int>;
+
+// The values, by ValueId, that the trace must hold.
+std::vector<bool> values_behind(const Plan& plan, StepId step, Depth depth);
+
+// Every entry of the range, in order.
+std::vector<Explanation> explain(const show::Scene& scene, const EntryRange& range, Depth depth);
+
+}  // namespace mha::study

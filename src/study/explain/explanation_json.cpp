@@ -1,0 +1,122 @@
+// Writes explanations as JSON. Numbers of heads, rows and columns count from 1, as in all files.
+#include "study/explain/explanation_json.hpp"
+
+#include "io/json/json_writer.hpp"
+#include "show/words/notation.hpp"
+
+namespace mha::study {
+namespace {
+
+using Spread = io::JsonWriter::Spread;
+
+std::string plain(const show::Words& words) {
+  std::string text;
+  for (const show::Span& span : words.spans()) text += span.text;
+  return text;
+}
+
+class ExplanationWriter {
+ public:
+  ExplanationWriter(io::Sink& sink, const show::Scene& scene) : json_(sink), scene_(scene) {}
+
+  void write(const std::vector<Explanation>& entries) {
+    json_.begin_object();
+    json_.text("format", "mha-explanation");
+    json_.integer("version", 1);
+    json_.text("dtype", dtype_name(scene_.trace.dtype));
+    if (scene_.trace.rounding) json_.integer("rounding", *scene_.trace.rounding);
+    json_.key("entries");
+    json_.begin_array();
+    for (const Explanation& entry : entries) write_entry(entry);
+    json_.end();
+    json_.end();
+    json_.finish();
+  }
+
+ private:
+  // As the trace writes it.
+  void stored_number(std::string_view key, double value) { json_.number(key, value, scene_.trace.dtype); }
+
+  void write_entry(const Explanation& entry) {
+    json_.begin_object();
+    json_.text("entry", entry.entry);
+    const Value& value = scene_.plan.value(entry.value);
+    if (value.step) json_.text("step", name_of(*value.step).id);
+    if (value.per_head) json_.integer("head", entry.place.head + 1);
+    json_.integer("row", entry.at.row + 1);
+    json_.integer("column", entry.at.column + 1);
+    stored_number("value", entry.number);
+    if (entry.explained_before) {
+      json_.boolean("explained_before", true);
+    }
+    if (entry.derivation) write_derivation(*entry.derivation);
+    if (!entry.operands.empty()) {
+      json_.key("operands");
+      json_.begin_array();
+      for (const Explanation& operand : entry.operands) write_entry(operand);
+      json_.end();
+    }
+    json_.end();
+  }
+
+  void write_derivation(const Derivation& derivation) {
+    json_.text("op", info_of(derivation.step->op).name);
+    json_.text("formula", derivation.formula);
+    write_work(derivation.work);
+    if (derivation.maximum) stored_number("maximum", *derivation.maximum);
+    if (!derivation.summands.empty()) write_terms(derivation);
+    if (derivation.head_shares.empty()) return;
+    json_.key("head_shares");
+    json_.row(derivation.head_shares.data(), static_cast<Index>(derivation.head_shares.size()));
+  }
+
+  void write_work(const show::Work& work) {
+    json_.key("work");
+    json_.begin_array();
+    for (const show::Work::Line& line : work.lines) {
+      json_.begin_object(Spread::line);
+      json_.text("relation", line.relation);
+      json_.text("expression", line.expression);
+      if (!line.remark.empty()) json_.text("remark", plain(line.remark));
+      json_.end();
+    }
+    json_.end();
+  }
+
+  void write_terms(const Derivation& derivation) {
+    json_.key("terms");
+    json_.begin_array();
+    for (std::size_t i = 0; i < derivation.summands.size(); ++i) {
+      const show::Summand& summand = derivation.summands[i];
+      json_.begin_object(Spread::line);
+      json_.text("names", summand.names);
+      json_.text("numbers", summand.numbers);
+      json_.key("factors");
+      json_.begin_array(Spread::line);
+      for (const show::ReadEntry& read : summand.factors) write_factor(derivation.step->in[read.operand], read);
+      json_.end();
+      json_.number("value", summand.value);
+      json_.number("sum", derivation.sums[i]);
+      json_.end();
+    }
+    json_.end();
+  }
+
+  void write_factor(ValueId id, const show::ReadEntry& read) {
+    json_.begin_object(Spread::line);
+    json_.text("entry", entry(scene_, id, read.place, read.at));
+    stored_number("value", show::number_at(scene_, id, read.place, read.at));
+    json_.end();
+  }
+
+  io::JsonWriter json_;
+  const show::Scene& scene_;
+};
+
+}  // namespace
+
+void write_explanations(io::Sink& sink, const show::Scene& scene, const std::vector<Explanation>& entries) {
+  ExplanationWriter(sink, scene).write(entries);
+}
+
+}  // namespace mha::study

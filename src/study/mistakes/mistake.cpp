@@ -1,0 +1,115 @@
+// All mistakes in one list, and their forms as answers give them.
+#include "study/mistakes/mistake.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "study/mistakes/mistake_groups.hpp"
+
+namespace mha::study {
+namespace {
+
+// Whether this entry of the sum is −∞, whatever the numbers of its first operand.
+bool is_hidden(const Plan& plan, const Step& sum, Index item, Index head, Index i, Index j) {
+  double total = 0;
+  for (std::size_t term = 1; term < sum.in.size(); ++term) {
+    const Value& value = plan.value(sum.in[term]);
+    if (value.constant) total += value.constant->spread(plan.value(sum.out).shape, item, head, i, j);
+  }
+  return std::isinf(total) && total < 0;
+}
+
+// What this softmax normalises together: the slice to which an entry of batch × heads × rows × cols belongs, by number.
+Index slice_of(Softmax::Over over, const Shape& shape, Index item, Index head, Index i, Index j) {
+  switch (over) {
+    case Softmax::Over::row: return (item * shape.heads + head) * shape.rows + i;
+    case Softmax::Over::column: return (item * shape.heads + head) * shape.cols + j;
+    case Softmax::Over::heads: return (item * shape.rows + i) * shape.cols + j;
+    case Softmax::Over::matrix: return item * shape.heads + head;
+  }
+  return 0;
+}
+
+// Whether the masks hide all of a slice from this softmax.
+bool meets_empty_slice(const Plan& plan, const Step& softmax) {
+  const auto writes = [&](const Step& step) { return step.out == softmax.in.front(); };
+  const auto sum = std::find_if(plan.steps.begin(), plan.steps.end(), writes);
+  if (sum == plan.steps.end() || sum->op != Op::add) return false;
+  const Shape& shape = plan.value(softmax.out).shape;
+  const Softmax::Over over = softmax.softmax.over;
+  std::vector<bool> seen(static_cast<std::size_t>(shape.size()), false), open = seen;
+  for (Index item = 0; item < shape.batch; ++item)
+    for (Index head = 0; head < shape.heads; ++head)
+      for (Index i = 0; i < shape.rows; ++i)
+        for (Index j = 0; j < shape.cols; ++j) {
+          const auto slice = static_cast<std::size_t>(slice_of(over, shape, item, head, i, j));
+          seen[slice] = true;
+          if (!is_hidden(plan, *sum, item, head, i, j)) open[slice] = true;
+        }
+  return seen != open;
+}
+
+// People's softmax of a slice of −∞ gives 0/0 = NaN, or they put 0.
+void add_with_empty_slices(Variants& variants, Variant variant) {
+  Plan as_nan = variant.plan;
+  bool differs = false;
+  for (Step& step : as_nan.steps)
+    if (step.op == Op::softmax && meets_empty_slice(as_nan, step)) differs = step.softmax.empty_is_nan = true;
+  if (!differs) return variants.push_back(std::move(variant));
+  const std::string before = variant.detail.empty() ? "" : variant.detail + "; ";
+  variants.push_back({std::move(variant.plan), before + "−∞ … −∞ → 0"});
+  variants.push_back({std::move(as_nan), before + "−∞ … −∞ → NaN"});
+}
+
+std::vector<Mistake> collect() {
+  std::vector<Mistake> all;
+  for (const auto& group :
+       {projection_mistakes(), split_mistakes(), grouped_mistakes(), rope_mistakes(), score_mistakes(), scale_mistakes(),
+        softcap_mistakes(), mask_mistakes(), softmax_mistakes(), head_mistakes(), merge_mistakes(), output_mistakes()})
+    all.insert(all.end(), group.begin(), group.end());
+  return all;
+}
+
+}  // namespace
+
+Plan for_each_head(Plan plan) {
+  PlanEditor edit(std::move(plan));
+  const Index heads = edit.shape(StepId::scores).heads;
+  for (const StepId id : {StepId::K, StepId::V}) {
+    if (edit.shape(id).heads == heads) continue;
+    edit.append({Op::copy, id, {}});
+    edit.shape(id).heads = heads;
+  }
+  if (edit.has(StepId::K_rot)) edit.shape(StepId::K_rot).heads = heads;  // a copy where the rotation is left out
+  return std::move(edit).finish().value();
+}
+
+Variants Mistake::variants(const Problem& problem) const {
+  Variants result;
+  for (Variant& form : forms(problem, make_plan(problem)))
+    add_with_empty_slices(result, {for_each_head(std::move(form.plan)), std::move(form.detail)});
+  return result;
+}
+
+std::span<const Mistake> mistakes() {
+  static const std::vector<Mistake> all = collect();
+  return all;
+}
+
+const Mistake* find_mistake(std::string_view id) {
+  const std::span<const Mistake> all = mistakes();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Mistake& mistake) { return mistake.id == id; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+Plan answer_plan(const Problem& problem) {
+  return for_each_head(make_plan(problem));
+}
+
+Variants answer_forms(const Problem& problem) {
+  Variants forms;
+  add_with_empty_slices(forms, {answer_plan(problem), {}});
+  return forms;
+}
+
+}  // namespace mha::study

@@ -1,0 +1,48 @@
+// The mistakes that people make in multi-head attention, each as a changed plan.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/plan.hpp"
+
+namespace mha::study {
+
+// One form of a mistake. `detail` tells the forms of one mistake apart, in symbols that every language reads.
+struct Variant {
+  Plan plan;
+  std::string detail;
+};
+using Variants = std::vector<Variant>;
+
+struct Mistake {
+  std::string_view id;
+  Text what;       // what was done, and the remedy, in one sentence
+  StepId first;    // the first step that shows it
+  char frequency;  // 'A': most reported, 'B', 'C'
+  // Changes `right`, the plan of make_plan; empty where the mistake cannot be made on this problem.
+  Variants (*forms)(const Problem& problem, const Plan& right);
+
+  // The forms as answers give them: K and V stand once for each query head (see answer_plan), and a row, column or slice of
+  // −∞ is tried as 0 and as NaN. The problem must outlive the plans.
+  Variants variants(const Problem& problem) const;
+};
+
+// All mistakes in the order of the computation.
+std::span<const Mistake> mistakes();
+
+// Null where no mistake has this id.
+const Mistake* find_mistake(std::string_view id);
+
+// A plan as answers give its rows: with grouped heads K, K_rot and V, too, have one matrix for each query head.
+Plan for_each_head(Plan plan);
+
+// The right plan in that form.
+Plan answer_plan(const Problem& problem);
+
+// That plan, and where a row has no key a second form that makes its weights NaN.
+Variants answer_forms(const Problem& problem);
+
+}  // namespace mha::study

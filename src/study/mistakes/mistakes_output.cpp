@@ -1,0 +1,171 @@
+// Mistakes behind the heads: how they are put side by side, and the output projection.
+#include <array>
+
+#include "study/mistakes/mistake_groups.hpp"
+
+namespace mha::study {
+namespace {
+
+Variants merge_without_transpose(const Problem&, const Plan& right) {
+  PlanEditor edit(right);
+  edit.replace({Op::reshape, StepId::concat, {edit.value(StepId::head_output)}});
+  return only_form(std::move(edit));
+}
+
+Variants concat_arranged(const Plan& right, Arrangement arrangement) {
+  PlanEditor edit(right);
+  edit.step(StepId::concat).arrangement = arrangement;
+  return only_form(std::move(edit));
+}
+
+void output_is_concat(PlanEditor& edit) {
+  edit.replace({Op::copy, StepId::output, {edit.value(StepId::concat)}});
+}
+
+// n×d_v, which W_O no longer fits.
+Variants heads_pooled(const Problem& problem, const Plan& right, Pooling pooling) {
+  if (problem.heads == 1) return {};
+  PlanEditor edit(right);
+  Step pool{Op::pool, StepId::concat, {edit.value(StepId::head_output)}};
+  pool.pooling = pooling;
+  edit.replace(std::move(pool));
+  output_is_concat(edit);
+  return only_form(std::move(edit));
+}
+
+// (h·n)×d_v, which W_O no longer fits.
+Variants concat_rows(const Problem& problem, const Plan& right) {
+  if (problem.heads == 1) return {};
+  PlanEditor edit(right);
+  const Shape heads = edit.shape(StepId::head_output);
+  edit.replace({Op::reshape, StepId::concat, {edit.value(StepId::head_output)}});
+  edit.shape(StepId::concat) = {heads.batch, 1, heads.heads * heads.rows, heads.cols};
+  output_is_concat(edit);
+  return only_form(std::move(edit));
+}
+
+constexpr std::array merge_rows = {
+    Mistake{"merge_without_transpose",
+            {"the h×n×d_v numbers of the heads were only read as n×(h·d_v): swap the first two axes, then put the heads "
+             "side by side",
+             "各头的 h×n×d_v 个数只按 n×(h·d_v) 重新读取：应先交换前两个轴，再把各头并排"},
+            StepId::concat,
+            'A',
+            merge_without_transpose},
+    Mistake{"concat_reversed",
+            {"the heads were put side by side in reverse order: head 1 comes first", "拼接时头的顺序颠倒：第 1 个头在最前"},
+            StepId::concat,
+            'C',
+            [](const Problem&, const Plan& right) { return concat_arranged(right, Arrangement::reversed); }},
+    Mistake{"concat_interleaved",
+            {"the columns of the heads were taken in turns: all columns of head 1 come first, then those of head 2",
+             "各头的列被轮流排列：先是第 1 个头的所有列，再是第 2 个头的"},
+            StepId::concat,
+            'C',
+            [](const Problem&, const Plan& right) { return concat_arranged(right, Arrangement::interleaved); }},
+    Mistake{"heads_averaged",
+            {"the heads were averaged: put them side by side, W_O mixes them",
+             "对各头取了平均：应把它们并排拼接，由 W_O 来混合"},
+            StepId::concat,
+            'B',
+            [](const Problem& p, const Plan& right) { return heads_pooled(p, right, Pooling::mean); }},
+    Mistake{
+        "heads_summed",
+        {"the heads were added up: put them side by side, W_O mixes them", "把各头相加了：应把它们并排拼接，由 W_O 来混合"},
+        StepId::concat,
+        'B',
+        [](const Problem& p, const Plan& right) { return heads_pooled(p, right, Pooling::sum); }},
+    Mistake{"heads_max",
+            {"the largest entry over the heads was taken: put the heads side by side, W_O mixes them",
+             "在各头之间取了最大值：应把它们并排拼接，由 W_O 来混合"},
+            StepId::concat,
+            'B',
+            [](const Problem& p, const Plan& right) { return heads_pooled(p, right, Pooling::maximum); }},
+    Mistake{"concat_rows",
+            {"the heads were put below one another: put them side by side, so that each token keeps one row",
+             "把各头上下叠放了：应左右并排，每个词元仍是一行"},
+            StepId::concat,
+            'B',
+            concat_rows},
+};
+
+bool has_output_weights(const Problem& problem) {
+  return !problem.output_is_concat;
+}
+
+Variants wo_missing(const Problem& problem, const Plan& right) {
+  if (!has_output_weights(problem)) return {};
+  PlanEditor edit(right);
+  output_is_concat(edit);
+  return only_form(std::move(edit));
+}
+
+Variants wo_transposed(const Problem& problem, const Plan& right) {
+  if (!has_output_weights(problem)) return {};
+  PlanEditor edit(right);
+  Step& output = edit.step(StepId::output);
+  output.transposed = !output.transposed;
+  return only_form(std::move(edit));
+}
+
+Variants bo_forgotten(const Problem& problem, const Plan& right) {
+  if (!has_output_weights(problem) || !problem.O.b) return {};
+  PlanEditor edit(right);
+  edit.step(StepId::output).in.resize(2);
+  return only_form(std::move(edit));
+}
+
+Variants residual_added(const Problem& problem, const Plan& right) {
+  if (problem.d_model() != problem.d_out()) return {};
+  PlanEditor edit(right);
+  edit.append({Op::add, StepId::output, {edit.value(StepId::X)}});
+  return only_form(std::move(edit));
+}
+
+Variants relu_output(const Problem&, const Plan& right) {
+  PlanEditor edit(right);
+  edit.append({Op::relu, StepId::output, {}});
+  return only_form(std::move(edit));
+}
+
+constexpr std::array output_rows = {
+    Mistake{"wo_missing",
+            {"the concatenation was handed in as the output: multiply it by W_O, which mixes the heads",
+             "把拼接直接当作输出：还要乘以 W_O，把各头的结果混合起来"},
+            StepId::output,
+            'A',
+            wo_missing},
+    Mistake{"wo_transposed",
+            {"the concatenation was multiplied by W_Oᵀ: it is Concat·W_O", "拼接乘的是 W_Oᵀ：应为 Concat·W_O"},
+            StepId::output,
+            'C',
+            wo_transposed},
+    Mistake{"bo_forgotten",
+            {"b_O was left out: it is added to every row of Concat·W_O", "漏加了 b_O：Concat·W_O 的每一行都要加上它"},
+            StepId::output,
+            'C',
+            bo_forgotten},
+    Mistake{"residual_added",
+            {"X was added to the output: the residual connection comes after the attention layer, not in it",
+             "输出加上了 X：残差连接在注意力层之后，不属于这一层"},
+            StepId::output,
+            'C',
+            residual_added},
+    Mistake{"relu_output",
+            {"negative entries of the output were set to 0 (relu): the output projection has no activation function",
+             "把输出中的负数置成了 0 (relu)：输出投影之后没有激活函数"},
+            StepId::output,
+            'C',
+            relu_output},
+};
+
+}  // namespace
+
+std::span<const Mistake> merge_mistakes() {
+  return merge_rows;
+}
+std::span<const Mistake> output_mistakes() {
+  return output_rows;
+}
+
+}  // namespace mha::study

@@ -1,0 +1,256 @@
+// Mistakes in the projections: wrong weights, wrong biases, or none.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "study/mistakes/mistake_groups.hpp"
+#include "study/mistakes/projections.hpp"
+
+namespace mha::study {
+namespace {
+
+using Projections = std::vector<Projection>;
+
+Projections all_projections() {
+  return {projections.begin(), projections.end()};
+}
+
+// X·Wᵀ fits where W is square: that of all heads, or else each head's own.
+void transpose_weights(PlanEditor& edit, const Problem& problem, const Projection& projection) {
+  const Tensor W = weights_of(projection, problem);
+  const Index size = W.shape().rows;
+  if (W.shape().cols != size) {
+    Step& product = edit.step(product_of(projection, problem));
+    product.transposed = !product.transposed;
+    return;
+  }
+  Tensor turned(W.shape());
+  for (Index r = 0; r < size; ++r)
+    for (Index c = 0; c < size; ++c) turned.at(0, 0, r, c) = W.at(0, 0, c, r);
+  set_weights(edit, problem, projection, turned);
+}
+
+Variants weights_transposed(const Problem& problem, const Plan& right, const Projections& which) {
+  PlanEditor edit(right);
+  for (const Projection& projection : which) transpose_weights(edit, problem, projection);
+  return only_form(std::move(edit));
+}
+
+Variants bias_forgotten(const Problem& problem, const Plan& right, const Projections& which) {
+  PlanEditor edit(right);
+  bool forgotten = false;
+  for (const Projection& projection : which) {
+    if (!(problem.*projection.linear).b) continue;
+    edit.step(product_of(projection, problem)).in.resize(2);
+    forgotten = true;
+  }
+  return forgotten ? only_form(std::move(edit)) : Variants{};
+}
+
+// Several projections made with the weights and the bias of another: pairs of (whose result, whose weights).
+Variants with_weights_of_another(const Problem& problem, const Plan& right,
+                                 const std::vector<std::pair<Projection, Projection>>& pairs) {
+  PlanEditor edit(right), original(right);
+  for (const auto& [result, source] : pairs) {
+    if (problem.*result.heads != problem.*source.heads) return {};
+    std::vector<ValueId>& in = edit.step(product_of(result, problem)).in;
+    const std::vector<ValueId>& from = original.step(product_of(source, problem)).in;
+    in.resize(1);
+    in.insert(in.end(), from.begin() + 1, from.end());
+  }
+  return only_form(std::move(edit));
+}
+
+// The input itself in place of its projection: cut into heads where its width is that of all heads, or given to each head.
+bool leave_out(PlanEditor& edit, const Problem& problem, const Projection& projection) {
+  const Step product = edit.step(product_of(projection, problem));
+  const ValueId input = product.in[0];
+  const Index width = edit.operand(input).shape.cols;
+  const Shape W = weights_of(projection, problem).shape();
+  const bool as_wide_as_all_heads = width == W.cols, as_wide_as_each = width * problem.*projection.heads == W.cols;
+  if (!as_wide_as_all_heads && !as_wide_as_each) return false;
+  if (problem.packed && !as_wide_as_all_heads) return false;
+  const bool cut = !problem.packed && as_wide_as_all_heads;
+  edit.replace({cut ? Op::split : Op::copy, product.id, {input}});
+  return true;
+}
+
+Variants not_projected(const Problem& problem, const Plan& right, const Projections& which) {
+  if (problem.heads != problem.kv_heads && which.size() > 1) return {};
+  PlanEditor edit(right);
+  for (const Projection& projection : which)
+    if (!leave_out(edit, problem, projection)) return {};
+  return only_form(std::move(edit));
+}
+
+Variants relu_projection(const Problem& problem, const Plan& right) {
+  PlanEditor edit(right);
+  for (const Projection& projection : projections) edit.append({Op::relu, product_of(projection, problem), {}});
+  return only_form(std::move(edit));
+}
+
+// W_QKV or b_QKV: what all three projections have, side by side.
+Tensor fused(const std::array<Tensor, 3>& parts) {
+  Index width = 0;
+  for (const Tensor& part : parts) width += part.shape().cols;
+  const Index rows = parts[0].shape().rows;
+  Tensor result({1, 1, rows, width});
+  for (Index r = 0; r < rows; ++r) {
+    double* out = result.data() + r * width;
+    for (const Tensor& part : parts) out = std::copy_n(part.data() + r * part.shape().cols, part.shape().cols, out);
+  }
+  return result;
+}
+
+// W_QKV and b_QKV read with these columns as W_Q, W_K and W_V.
+void read_columns(PlanEditor& edit, const Problem& problem, const std::array<std::vector<Index>, 3>& chosen) {
+  std::array<Tensor, 3> W, b;
+  for (std::size_t p = 0; p < 3; ++p) W[p] = weights_of(projections[p], problem);
+  const Tensor W_QKV = fused(W);
+  for (std::size_t p = 0; p < 3; ++p) set_weights(edit, problem, projections[p], columns(W_QKV, chosen[p]));
+  if (!problem.Q.b) return;
+  for (std::size_t p = 0; p < 3; ++p) b[p] = bias_of(projections[p], problem).value();
+  const Tensor b_QKV = fused(b);
+  for (std::size_t p = 0; p < 3; ++p) set_bias(edit, problem, projections[p], columns(b_QKV, chosen[p]));
+}
+
+Variants packed_order(const Problem& problem, const Plan& right) {
+  Variants variants;
+  if (!problem.fused) return variants;
+  std::array<std::size_t, 3> order = {0, 1, 2};
+  while (std::next_permutation(order.begin(), order.end())) {
+    PlanEditor edit(right);
+    std::array<std::vector<Index>, 3> chosen;
+    std::string detail;
+    Index first = 0;
+    for (const std::size_t p : order) {
+      chosen[p].resize(static_cast<std::size_t>(problem.*projections[p].heads * problem.d_k()));
+      std::iota(chosen[p].begin(), chosen[p].end(), first);
+      first += static_cast<Index>(chosen[p].size());
+      detail += (detail.empty() ? "W_QKV = " : " | ") + std::string(name_of(projections[p].id).symbol);
+    }
+    read_columns(edit, problem, chosen);
+    add_form(variants, std::move(edit), detail);
+  }
+  return variants;
+}
+
+Variants packed_interleaved(const Problem& problem, const Plan& right) {
+  if (!problem.fused || problem.heads != problem.kv_heads) return {};
+  PlanEditor edit(right);
+  std::array<std::vector<Index>, 3> chosen;
+  for (Index head = 0; head < problem.heads; ++head)
+    for (std::size_t p = 0; p < 3; ++p)
+      for (Index c = 0; c < problem.d_k(); ++c) chosen[p].push_back((head * 3 + static_cast<Index>(p)) * problem.d_k() + c);
+  read_columns(edit, problem, chosen);
+  return only_form(std::move(edit));
+}
+
+constexpr std::array rows = {
+    Mistake{"weights_transposed",
+            {"X was multiplied by the transposed weights Wᵀ: a token is a row here, so the product is X·W",
+             "X 乘的是转置后的权重 Wᵀ：这里每个词元是一行，应当计算 X·W"},
+            StepId::Q,
+            'A',
+            [](const Problem& p, const Plan& right) { return weights_transposed(p, right, all_projections()); }},
+    Mistake{"weights_transposed_q",
+            {"Q was computed with the transposed W_Q: it is X·W_Q, not X·W_Qᵀ",
+             "计算 Q 时 W_Q 被转置：应为 X·W_Q，而不是 X·W_Qᵀ"},
+            StepId::Q,
+            'C',
+            [](const Problem& p, const Plan& right) { return weights_transposed(p, right, {Q_projection}); }},
+    Mistake{"weights_transposed_k",
+            {"K was computed with the transposed W_K: it is X·W_K, not X·W_Kᵀ",
+             "计算 K 时 W_K 被转置：应为 X·W_K，而不是 X·W_Kᵀ"},
+            StepId::K,
+            'C',
+            [](const Problem& p, const Plan& right) { return weights_transposed(p, right, {K_projection}); }},
+    Mistake{"weights_transposed_v",
+            {"V was computed with the transposed W_V: it is X·W_V, not X·W_Vᵀ",
+             "计算 V 时 W_V 被转置：应为 X·W_V，而不是 X·W_Vᵀ"},
+            StepId::V,
+            'C',
+            [](const Problem& p, const Plan& right) { return weights_transposed(p, right, {V_projection}); }},
+    Mistake{"bias_forgotten",
+            {"the biases b_Q, b_K and b_V were left out: each is added to every row after the product with its W",
+             "漏加了偏置 b_Q、b_K、b_V：乘完 W 之后，每一行都要加上对应的偏置"},
+            StepId::Q,
+            'B',
+            [](const Problem& p, const Plan& right) { return bias_forgotten(p, right, all_projections()); }},
+    Mistake{"bias_forgotten_q",
+            {"b_Q was left out: it is added to every row of X·W_Q", "漏加了 b_Q：X·W_Q 的每一行都要加上它"},
+            StepId::Q,
+            'B',
+            [](const Problem& p, const Plan& right) { return bias_forgotten(p, right, {Q_projection}); }},
+    Mistake{"bias_forgotten_k",
+            {"b_K was left out: it is added to every row of X·W_K", "漏加了 b_K：X·W_K 的每一行都要加上它"},
+            StepId::K,
+            'B',
+            [](const Problem& p, const Plan& right) { return bias_forgotten(p, right, {K_projection}); }},
+    Mistake{"bias_forgotten_v",
+            {"b_V was left out: it is added to every row of X·W_V", "漏加了 b_V：X·W_V 的每一行都要加上它"},
+            StepId::V,
+            'B',
+            [](const Problem& p, const Plan& right) { return bias_forgotten(p, right, {V_projection}); }},
+    Mistake{"swap_qk",
+            {"W_Q and W_K were exchanged: the queries come from W_Q and the keys from W_K",
+             "W_Q 与 W_K 用反了：查询由 W_Q 得到，键由 W_K 得到"},
+            StepId::Q,
+            'C',
+            [](const Problem& p, const Plan& right) {
+              return with_weights_of_another(p, right, {{Q_projection, K_projection}, {K_projection, Q_projection}});
+            }},
+    Mistake{"packed_order",
+            {"W_QKV was cut in another order: its columns are all queries, then all keys, then all values",
+             "W_QKV 的切分顺序不对：各列依次是全部查询、全部键、全部值"},
+            StepId::Q,
+            'B',
+            packed_order},
+    Mistake{"packed_interleaved",
+            {"W_QKV was read as q, k, v of head 1, then of head 2, and so on: its columns are all queries, all keys, all "
+             "values",
+             "W_QKV 被读成第 1 个头的 q、k、v，再第 2 个头……：各列其实依次是全部查询、全部键、全部值"},
+            StepId::Q,
+            'B',
+            packed_interleaved},
+    Mistake{"v_from_wk",
+            {"V was computed with W_K: the values have their own weights W_V", "V 用了 W_K 计算：值有自己的权重 W_V"},
+            StepId::V,
+            'C',
+            [](const Problem& p, const Plan& right) {
+              return with_weights_of_another(p, right, {{V_projection, K_projection}});
+            }},
+    Mistake{"one_projection",
+            {"one projection with W_Q served as Q, K and V: keys and values have their own weights W_K and W_V",
+             "Q、K、V 共用了 W_Q 一个投影：键和值各有自己的权重 W_K、W_V"},
+            StepId::K,
+            'B',
+            [](const Problem& p, const Plan& right) {
+              return with_weights_of_another(p, right, {{K_projection, Q_projection}, {V_projection, Q_projection}});
+            }},
+    Mistake{"no_projection",
+            {"X itself was used as Q, K and V: each is a projection of X with its own weights",
+             "直接把 X 当作 Q、K、V：三者都要用各自的权重对 X 作投影"},
+            StepId::Q,
+            'C',
+            [](const Problem& p, const Plan& right) { return not_projected(p, right, all_projections()); }},
+    Mistake{"v_not_projected",
+            {"X itself was used as V: the values are X·W_V", "直接把 X 当作 V：值应为 X·W_V"},
+            StepId::V,
+            'C',
+            [](const Problem& p, const Plan& right) { return not_projected(p, right, {V_projection}); }},
+    Mistake{"relu_projection",
+            {"negative entries of Q, K and V were set to 0 (relu): a projection has no activation function",
+             "把 Q、K、V 中的负数置成了 0 (relu)：投影之后没有激活函数"},
+            StepId::Q,
+            'B',
+            relu_projection},
+};
+
+}  // namespace
+
+std::span<const Mistake> projection_mistakes() {
+  return rows;
+}
+
+}  // namespace mha::study

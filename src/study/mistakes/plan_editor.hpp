@@ -1,0 +1,52 @@
+// Changes a plan as a person who makes a mistake does: another operand, a step left out, one more in between.
+#pragma once
+
+#include <utility>
+
+#include "core/plan.hpp"
+
+namespace mha::study {
+
+// Step::id says which row of a person's work a step serves. What is written down as that row keeps its ValueId, so that
+// the steps behind it read it as before; every other value made for it is auxiliary (Value::step is empty).
+class PlanEditor {
+ public:
+  explicit PlanEditor(Plan plan) : plan_(std::move(plan)) {}
+
+  bool has(StepId id) const { return place(id) < plan_.steps.size(); }
+  // The step whose result is written down as `id`; there must be one.
+  Step& step(StepId id) { return plan_.steps[place(id)]; }
+  // X and all results; there must be one.
+  ValueId value(StepId id) const { return *plan_.find(id); }
+  // For a reshape, and for a copy that serves several heads; all other shapes follow from the operands.
+  Shape& shape(StepId id) { return plan_.values[static_cast<std::size_t>(value(id))].shape; }
+  const Value& operand(ValueId id) const { return plan_.value(id); }
+
+  ValueId constant(std::string symbol, Tensor numbers, Value::Role role = Value::Role::constant);
+
+  // Another computation of what is written down as step.id.
+  void replace(Step step);
+  // An auxiliary step just before the one that writes step.id. Only a reshape needs `shape`.
+  ValueId insert(Step step, Shape shape = {});
+  // One step more: what was written down as step.id becomes auxiliary and the first operand of `step`, whose result is
+  // written down instead.
+  void append(Step step);
+  // The second step, which comes later, is taken first.
+  void exchange(StepId first, StepId second) { std::swap(step(first), step(second)); }
+
+  // The plan with all shapes, or nothing where they do not fit.
+  std::optional<Plan> finish() &&;
+
+ private:
+  std::size_t place(StepId id) const;
+  ValueId add_value(Value value);
+  // For a result that is not written down.
+  ValueId add_auxiliary(StepId id, Shape shape);
+
+  Plan plan_;
+};
+
+// Follows the shapes of the operands through the steps from `first` on; false where they do not fit.
+bool infer_shapes(Plan& plan, StepId first = StepId::X);
+
+}  // namespace mha::study

@@ -1,0 +1,27 @@
+// A plan as rows of a person's work: which step writes which row, and which rows differ between two plans.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "compute/backend.hpp"
+#include "core/plan.hpp"
+
+namespace mha::study {
+
+// A plan ready to be walked step by step, again and again.
+struct RowPlan {
+  explicit RowPlan(Plan of);
+
+  Plan plan;
+  compute::Schedule schedule;                                   // every value stands whole
+  std::array<std::optional<ValueId>, step_count> row;  // the value written down as each step
+
+  std::optional<ValueId> value(StepId step) const { return row[static_cast<std::size_t>(step)]; }
+};
+
+// By StepId: whether a row is computed otherwise in the two plans, from the same earlier rows.
+using Rows = std::array<bool, step_count>;
+Rows changed_rows(const RowPlan& changed, const RowPlan& right);
+
+}  // namespace mha::study

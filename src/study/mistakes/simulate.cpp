@@ -1,0 +1,159 @@
+// Simulation of mistakes with the same engine that computes the right answer.
+#include "study/mistakes/simulate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compute/engine.hpp"
+
+namespace mha::study {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::size_t at(StepId step) {
+  return static_cast<std::size_t>(step);
+}
+
+// The computed numbers with the given heads in their place.
+std::shared_ptr<const Tensor> merged(const std::shared_ptr<const Tensor>& computed, const Given& given) {
+  if (given.heads.empty()) return given.numbers;
+  auto result = std::make_shared<Tensor>(*computed);
+  const Shape& shape = result->shape();
+  for (Index item = 0; item < shape.batch; ++item)
+    for (Index head = 0; head < shape.heads; ++head)
+      if (given.heads[static_cast<std::size_t>(head)])
+        std::copy_n(given.numbers->matrix(item, head), shape.rows * shape.cols, result->matrix(item, head));
+  return result;
+}
+
+double relative_difference(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double d = std::abs(a - b) / std::max(1.0, std::abs(b));
+  return std::isfinite(d) ? d : infinity;
+}
+
+bool same(const Tensor* a, const Tensor* b, double tolerance) {
+  if (a == nullptr || b == nullptr || a == b) return a == b;
+  return study::distance(*a, *b) <= tolerance;
+}
+
+bool same_from(StepId from, const Written& a, const Written& b, double tolerance) {
+  for (std::size_t step = at(from); step < step_count; ++step)
+    if (!same(a[step].get(), b[step].get(), tolerance)) return false;
+  return true;
+}
+
+// The first step that is not right in any form.
+std::optional<StepId> first_not_right(const Written& numbers, const std::vector<Written>& right, double tolerance) {
+  StepId first = StepId::X;
+  for (const Written& form : right) {
+    const std::optional<StepId> difference = first_difference(numbers, form, tolerance);
+    if (!difference) return std::nullopt;
+    first = std::max(first, *difference);
+  }
+  return first;
+}
+
+void add_outcomes(std::vector<Outcome>& all, const Problem& problem, const Mistake& mistake,
+                  const std::vector<Written>& right, double tolerance) {
+  for (Variant& variant : mistake.variants(problem)) {
+    Written numbers = written(variant.plan, simulate(variant.plan));
+    const std::optional<StepId> shown_by = first_not_right(numbers, right, tolerance);
+    all.push_back({&mistake, std::move(variant.detail), std::move(numbers), shown_by});
+  }
+}
+
+void add_once(std::vector<std::string_view>& ids, std::string_view id) {
+  if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+}
+
+}  // namespace
+
+Written written(const Plan& plan, const Trace& trace) {
+  Written result;
+  for (std::size_t id = 0; id < plan.values.size(); ++id)
+    if (plan.values[id].step) result[at(*plan.values[id].step)] = trace.values[id];
+  return result;
+}
+
+Trace simulate(const Plan& plan, const Substitution& given, StepId from) {
+  compute::RunOptions options;
+  options.keep.assign(plan.values.size(), true);
+  options.after = [&](const Step& step, compute::Backend& backend) {
+    const std::optional<StepId>& id = plan.value(step.out).step;
+    if (!id || *id >= from) return;
+    const Given& own = given[at(*id)];
+    if (own.numbers == nullptr || !(own.numbers->shape() == plan.value(step.out).shape)) return;
+    backend.set(step.out, merged(backend.get(step.out), own));
+  };
+  return compute::run(plan, options);
+}
+
+double distance(const Tensor& a, const Tensor& b) {
+  if (!(a.shape() == b.shape())) return infinity;
+  double largest = 0;
+  for (Index i = 0; i < a.size(); ++i) largest = std::max(largest, relative_difference(a.data()[i], b.data()[i]));
+  return largest;
+}
+
+std::optional<StepId> first_difference(const Written& numbers, const Written& right, double tolerance) {
+  for (const StepName& name : step_names)
+    if (!same(numbers[at(name.step)].get(), right[at(name.step)].get(), tolerance)) return name.step;
+  return std::nullopt;
+}
+
+std::vector<Written> right_forms(const Problem& problem) {
+  std::vector<Written> forms;
+  for (const Variant& form : answer_forms(problem)) forms.push_back(written(form.plan, simulate(form.plan)));
+  return forms;
+}
+
+std::vector<Outcome> outcomes(const Problem& problem, double tolerance) {
+  const std::vector<Written> right = right_forms(problem);
+  std::vector<Outcome> all;
+  for (const Mistake& mistake : mistakes()) add_outcomes(all, problem, mistake, right, tolerance);
+  return all;
+}
+
+bool can_show(const Problem& problem, const Mistake& mistake) {
+  return shown_first(problem, mistake).has_value();
+}
+
+std::optional<StepId> shown_first(const Problem& problem, const Mistake& mistake) {
+  std::vector<Outcome> forms;
+  add_outcomes(forms, problem, mistake, right_forms(problem), same_number);
+  std::optional<StepId> first;
+  for (const Outcome& form : forms)
+    if (form.shown_by && (!first || *form.shown_by < *first)) first = form.shown_by;
+  return first;
+}
+
+IdGroups indistinguishable(const Problem& problem, StepId from, double tolerance) {
+  return indistinguishable(outcomes(problem, tolerance), right_forms(problem), from, tolerance);
+}
+
+IdGroups indistinguishable(const std::vector<Outcome>& outcomes, const std::vector<Written>& right, StepId from,
+                           double tolerance) {
+  struct Class {
+    const Written* numbers;
+    std::vector<std::string_view> ids;
+  };
+  std::vector<Class> classes;
+  for (const Outcome& outcome : outcomes) {
+    const auto is_right = [&](const Written& form) { return same_from(from, outcome.numbers, form, tolerance); };
+    if (std::any_of(right.begin(), right.end(), is_right)) continue;
+    const auto alike = [&](const Class& c) { return same_from(from, outcome.numbers, *c.numbers, tolerance); };
+    auto found = std::find_if(classes.begin(), classes.end(), alike);
+    if (found == classes.end()) found = classes.insert(found, {&outcome.numbers, {}});
+    add_once(found->ids, outcome.mistake->id);
+  }
+  IdGroups groups;
+  for (Class& c : classes)
+    if (c.ids.size() > 1 && std::find(groups.begin(), groups.end(), c.ids) == groups.end())
+      groups.push_back(std::move(c.ids));
+  return groups;
+}
+
+}  // namespace mha::study
