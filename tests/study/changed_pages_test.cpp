@@ -4,8 +4,8 @@
 #include "show/pages/describe.hpp"
 #include "show/text/text_writer.hpp"
 #include "study/mistakes/mistake.hpp"
-#include "study/random_study_problem.hpp"
 #include "study/mistakes/simulate.hpp"
+#include "study/random_study_problem.hpp"
 
 namespace mha::test {
 namespace {

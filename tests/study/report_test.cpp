@@ -3,9 +3,9 @@
 
 #include "catch.hpp"
 #include "show/text/text_writer.hpp"
-#include "study/check_helpers.hpp"
 #include "study/check/report_files.hpp"
 #include "study/check/report_page.hpp"
+#include "study/check_helpers.hpp"
 
 namespace mha::test {
 namespace {
