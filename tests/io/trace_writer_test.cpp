@@ -76,10 +76,6 @@ Selection only(std::initializer_list<StepId> steps) {
   return selection;
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 // The text of the file's mask.
 std::string mask_text(std::vector<Mask> masks, bool list = false) {
   Problem problem = small_problem(1);

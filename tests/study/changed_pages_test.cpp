@@ -20,10 +20,6 @@ std::string page(const Problem& problem, std::string_view id) {
   return page(problem, find_mistake(id)->variants(problem).front().plan);
 }
 
-bool has(const std::string& page, std::string_view line) {
-  return page.find(line) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("every form of every mistake is told with all its entries", "[study][show]") {

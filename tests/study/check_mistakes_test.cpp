@@ -21,7 +21,7 @@ std::optional<Made> made(const Mistake& mistake, const Plan& plan, const Variant
   const PlainTrace trace = worked_out(plan);
   for (const Variant& form : right) {
     PlainTrace numbers = worked_out(form.plan);
-    const std::optional<PlainPlace> place = first_difference(numbers, trace);
+    const std::optional<PlainPlace> place = first_plain_difference(numbers, trace);
     if (!place) return {};
     if (!result || place->step > result->place.step)
       result.emplace(Made{mistake.id, form.plan, plan, std::move(numbers), trace, *place});
@@ -74,7 +74,7 @@ void check_problem(const Problem& problem, std::uint32_t seed, Rates& rates) {
     // In part, or with few decimals: where the numbers show it at all.
     const auto part = [](const PlainTrace& trace) { return only(trace, weights_and_output); };
     const auto try_on = [&](const PlainTrace& right, const PlainTrace& answer, Rate& rate) {
-      if (first_difference(right, answer)) rate.count(check_trace(checker, answer), made);
+      if (first_plain_difference(right, answer)) rate.count(check_trace(checker, answer), made);
     };
     try_on(part(made.right), part(made.trace), rates.in_part);
     if (seed % 2 == 0)

@@ -56,6 +56,6 @@ struct PlainPlace {
   StepId step;
   Index head;
 };
-std::optional<PlainPlace> first_difference(const PlainTrace& right, const PlainTrace& other);
+std::optional<PlainPlace> first_plain_difference(const PlainTrace& right, const PlainTrace& other);
 
 }  // namespace mha::test

@@ -30,7 +30,7 @@ std::vector<PlainMistake> plain_forms(std::string_view id) {
 
 // Whether the two agree in every step that both have.
 bool agree(const PlainTrace& a, const PlainTrace& b) {
-  return !first_difference(a, b);
+  return !first_plain_difference(a, b);
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ TEST_CASE("the fair forms have the right weights and output wherever a row has a
       if (variant.name == "row without key" || variant.name == "large scores" || !form.applies(problem)) continue;
       CAPTURE(form.name, variant.name);
       const PlainTrace right = only(plain_right(problem), weights_and_output);
-      CHECK_FALSE(first_difference(right, only(form.run(problem, {}), weights_and_output)));
+      CHECK_FALSE(first_plain_difference(right, only(form.run(problem, {}), weights_and_output)));
     }
 }
 

@@ -57,10 +57,6 @@ std::string gradescope(const Report& report, std::optional<Hint> hint) {
   return text_of([&](Sink& sink) { write_report_gradescope(sink, report, Language::en, 1, hint); });
 }
 
-bool has(const std::string& text, std::string_view words) {
-  return text.find(words) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("a report as JSON", "[report]") {
