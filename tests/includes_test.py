@@ -102,11 +102,12 @@ def check_names():
     seen in one file only."""
     places = {}
     separate = re.search(r"set\(mha_separate ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1].split()
-    for path in sorted((ROOT / "src").rglob("*.[ch]pp")):
-        if path.parent.name != "kernels" and (path.suffix == ".hpp" or folder_of(path) not in separate):
+    for path in [path for folder in ("src", "tests") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]:
+        if path.parent.name not in ("kernels", "fuzz") and (path.suffix == ".hpp" or folder_of(path) not in separate):
             for name in names_of(path):
-                places.setdefault((folder_of(path), name), []).append(path.relative_to(ROOT).as_posix())
-    for (_, name), files in places.items():
+                key = path.is_relative_to(ROOT / "src"), folder_of(path), name
+                places.setdefault(key, []).append(path.relative_to(ROOT).as_posix())
+    for (_, _, name), files in places.items():
         if len(files) > 1:
             yield f"{name} is defined in {' and in '.join(files)}"
 

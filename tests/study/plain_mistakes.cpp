@@ -10,8 +10,8 @@ namespace {
 
 using Mistakes = std::vector<PlainMistake>;
 
-using Part = PlainLinears PlainLayer::*;
-constexpr std::array<Part, 3> parts = {&PlainLayer::Q, &PlainLayer::K, &PlainLayer::V};
+using LayerPart = PlainLinears PlainLayer::*;
+constexpr std::array<LayerPart, 3> parts = {&PlainLayer::Q, &PlainLayer::K, &PlainLayer::V};
 
 // ── The columns of W_QKV ──
 
@@ -19,7 +19,7 @@ constexpr std::array<Part, 3> parts = {&PlainLayer::Q, &PlainLayer::K, &PlainLay
 // names the projection that takes the next block.
 void deal_out(PlainLayer& layer, const std::vector<PlainLinear*>& reading) {
   PlainLinears blocks;
-  for (const Part part : parts) blocks.insert(blocks.end(), (layer.*part).begin(), (layer.*part).end());
+  for (const LayerPart part : parts) blocks.insert(blocks.end(), (layer.*part).begin(), (layer.*part).end());
   for (std::size_t i = 0; i < reading.size(); ++i) *reading[i] = blocks[i];
 }
 
@@ -35,7 +35,7 @@ void add_packed(Mistakes& list) {
   list.push_back({"packed_interleaved", [](PlainSetting& s) {
                     std::vector<PlainLinear*> reading;
                     for (std::size_t head = 0; head < s.layer.Q.size(); ++head)
-                      for (const Part part : parts) reading.push_back(&(s.layer.*part)[head]);
+                      for (const LayerPart part : parts) reading.push_back(&(s.layer.*part)[head]);
                     deal_out(s.layer, reading);
                   }});
 }
@@ -54,7 +54,7 @@ PlainMatrix rows_of(const PlainMatrix& W, Index first, Index count) {
 
 // Head i: slice i of X times rows slice i of its own weights (the diagonal block), or times head 1's for all of them.
 void split_input(PlainLayer& layer, bool shared) {
-  for (const Part part : parts) {
+  for (const LayerPart part : parts) {
     PlainLinears& linears = layer.*part;
     const PlainMatrix first = linears.front().W;
     const Index inputs = first.rows, count = inputs / static_cast<Index>(linears.size());
