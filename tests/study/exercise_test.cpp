@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "catch.hpp"
-#include "io/problem/answer_reader.hpp"
+#include "io/problem/answer.hpp"
 #include "study/check/check.hpp"
 #include "study/exercise/exercise_files.hpp"
 

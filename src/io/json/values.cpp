@@ -1,5 +1,5 @@
 // Nodes as the values that a problem needs, and what to say of those that are something else.
-#include "io/json/json_values.hpp"
+#include "io/json/tree.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -175,6 +175,12 @@ Numbers take_numbers(Node& node) {
   Grid& grid = *node.as<Grid>();
   load(grid, Entries::numbers);
   return std::move(grid.numbers);
+}
+
+Object& expect_object(Node& node, std::string_view what) {
+  Object* object = node.as<Object>();
+  if (object == nullptr) fail(node, fmt::format("found {}, expected {}", describe(node), what));
+  return *object;
 }
 
 double expect_number(const Node& node) {

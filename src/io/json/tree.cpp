@@ -1,5 +1,5 @@
 // A JSON input in memory: how its parts are called in messages.
-#include "io/json/json_tree.hpp"
+#include "io/json/tree.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
