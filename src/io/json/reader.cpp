@@ -123,7 +123,7 @@ void GridBuilder::put_odd(OddEntry::Kind kind, double value, std::string_view fo
 }
 
 void GridBuilder::refuse_object() const {
-  if (lists_.size() == 1 && !grid_.nulls.empty() && grid_.nulls.size() == grid_.numbers.size())
+  if (leaf_depth_ == 1 && !grid_.nulls.empty() && grid_.nulls.size() == grid_.numbers.size())
     throw InputFault(grid_.odd.front().position, grid_.odd.front().path,
                      "null stands in a list of objects; write the object that belongs here, or leave the entry out");
   throw InputFault(source_.position(), entry_path(),

@@ -95,24 +95,25 @@ Word word_of(std::string_view written) {
 
 // -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?, as RFC 8259 has it.
 bool is_json_number(std::string_view word) {
-  const auto take = [&word](auto belongs) {
-    const bool found = !word.empty() && belongs(word.front());
-    if (found) word.remove_prefix(1);
+  std::size_t i = 0;
+  const auto take = [&](std::string_view any) {
+    const bool found = i < word.size() && any.find(word[i]) != std::string_view::npos;
+    if (found) ++i;
     return found;
   };
   const auto take_digits = [&] {
-    std::size_t count = 0;
-    while (take([](char c) { return c >= '0' && c <= '9'; })) ++count;
-    return count;
+    const std::size_t begin = i;
+    while (i < word.size() && word[i] >= '0' && word[i] <= '9') ++i;
+    return i - begin;
   };
-  take([](char c) { return c == '-'; });
-  const bool begins_with_zero = word.starts_with('0');
+  take("-");
+  const bool begins_with_zero = word.substr(i).starts_with('0');
   const std::size_t whole = take_digits();
   if (whole == 0 || (begins_with_zero && whole > 1)) return false;
-  if (take([](char c) { return c == '.'; }) && take_digits() == 0) return false;
-  if (!take([](char c) { return c == 'e' || c == 'E'; })) return word.empty();
-  take([](char c) { return c == '+' || c == '-'; });
-  return take_digits() > 0 && word.empty();
+  if (take(".") && take_digits() == 0) return false;
+  if (!take("eE")) return i == word.size();
+  take("+-");
+  return take_digits() > 0 && i == word.size();
 }
 
 Source::Source(int fd) : fd_(fd), buffer_(chunk_size) {

@@ -67,21 +67,17 @@ void write_axes(JsonWriter& json, const Tensor& tensor, int axes) {
   json.end();
 }
 
-void write_matrix_mask(JsonWriter& json, const Mask& mask) {
-  json.begin_object();
-  json.key(mask_name(mask.kind));
-  write_axes(json, mask.matrix, mask.matrix_axes);
-  json.end();
-}
-
 void write_mask(JsonWriter& json, const Mask& mask, bool with_matrices) {
   switch (mask.kind) {
     case Mask::Kind::padding:
     case Mask::Kind::allow:
     case Mask::Kind::block:
     case Mask::Kind::add:
-      if (with_matrices) return write_matrix_mask(json, mask);
-      return json.text(mask_name(mask.kind));
+      if (!with_matrices) return json.text(mask_name(mask.kind));
+      json.begin_object();
+      json.key(mask_name(mask.kind));
+      write_axes(json, mask.matrix, mask.matrix_axes);
+      return json.end();
     case Mask::Kind::none:
     case Mask::Kind::causal:
     case Mask::Kind::window:

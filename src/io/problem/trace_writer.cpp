@@ -21,13 +21,10 @@ class TraceWriter {
   void write();
 
  private:
-  void write_head_of_file();
   void write_config();
-  void write_counts();
   void write_packed();
   void write_heads();
   void write_head(Index head);
-  void write_parameters();
   void write_step(const StepName& step, Index head = 0);
   void write_matrices(const Tensor& tensor, Index head);
 
@@ -46,9 +43,21 @@ class TraceWriter {
 
 void TraceWriter::write() {
   json_.begin_object();
-  write_head_of_file();
+  json_.text("format", "mha-trace");
+  json_.integer("version", 1);
+  write_title(pen_);
+  json_.text("device", trace_.device);
+  json_.text("dtype", dtype_name(trace_.dtype));
+  json_.integer("rounding", trace_.rounding);
   write_config();
-  if (pen_.with_matrices) write_parameters();
+  if (pen_.with_matrices) {
+    json_.key("parameters");
+    json_.begin_object();
+    write_X_kv(pen_);
+    write_weights(pen_);
+    write_output_projection(pen_);
+    json_.end();
+  }
   write_step(name_of(StepId::X));
   write_packed();
   write_heads();
@@ -58,33 +67,9 @@ void TraceWriter::write() {
   json_.finish();
 }
 
-void TraceWriter::write_head_of_file() {
-  json_.text("format", "mha-trace");
-  json_.integer("version", 1);
-  write_title(pen_);
-  json_.text("device", trace_.device);
-  json_.text("dtype", dtype_name(trace_.dtype));
-  json_.integer("rounding", trace_.rounding);
-}
-
 void TraceWriter::write_config() {
   json_.key("config");
   json_.begin_object();
-  write_counts();
-  if (problem_.scale.kind == Scale::Kind::none) {
-    json_.text("scale", "none");
-  } else {
-    json_.number("scale", problem_.scale_factor());
-  }
-  write_softcap(pen_);
-  write_rope(pen_);
-  write_masks(pen_);
-  write_labels(json_, "token_labels", problem_.tokens);
-  write_labels(json_, "key_labels", problem_.tokens_kv);
-  json_.end();
-}
-
-void TraceWriter::write_counts() {
   json_.integer("batch", problem_.batched ? std::optional(problem_.batch()) : std::nullopt);
   json_.integer("tokens", problem_.queries());
   json_.integer("keys", problem_.keys());
@@ -95,14 +80,16 @@ void TraceWriter::write_counts() {
   json_.integer("d_k", problem_.d_k());
   json_.integer("d_v", problem_.d_v());
   json_.integer("d_out", problem_.d_out());
-}
-
-void TraceWriter::write_parameters() {
-  json_.key("parameters");
-  json_.begin_object();
-  write_X_kv(pen_);
-  write_weights(pen_);
-  write_output_projection(pen_);
+  if (problem_.scale.kind == Scale::Kind::none) {
+    json_.text("scale", "none");
+  } else {
+    json_.number("scale", problem_.scale_factor());
+  }
+  write_softcap(pen_);
+  write_rope(pen_);
+  write_masks(pen_);
+  write_labels(json_, "token_labels", problem_.tokens);
+  write_labels(json_, "key_labels", problem_.tokens_kv);
   json_.end();
 }
 
