@@ -6,9 +6,6 @@ function(mha_kernels name)
   target_link_libraries(mha_kernels_${name} PRIVATE mha_options)
   target_compile_definitions(mha_kernels_${name} PRIVATE MHA_KERNELS=${name})
   target_compile_options(mha_kernels_${name} PRIVATE ${ARGN})
-  if(MHA_SANITIZE)  # the checks of single operations would part a product from its sum, which are to be rounded as one
-    target_compile_options(mha_kernels_${name} PRIVATE -O2 -fno-sanitize=undefined)
-  endif()
   target_sources(mha_compute PRIVATE $<TARGET_OBJECTS:mha_kernels_${name}>)
 endfunction()
 

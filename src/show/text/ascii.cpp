@@ -6,28 +6,24 @@
 
 #include "core/utf8.hpp"
 
-
 namespace mha::show {
 namespace {
 
-struct Spelling {
+struct Sign {
   char32_t sign;
   std::string_view ascii;
 };
 
 constexpr std::array spellings = {
-    Spelling{U'·', "*"},      Spelling{U'×', "x"},   Spelling{U'→', "->"},     Spelling{U'−', "-"},
-    Spelling{U'–', "-"},      Spelling{U'∞', "inf"}, Spelling{U'Σ', "sum"},    Spelling{U'…', "..."},
-    Spelling{U'⋮', ":"},      Spelling{U'⋱', "..."}, Spelling{U'─', "-"},      Spelling{U'═', "="},
-    Spelling{U'│', "|"},      Spelling{U'⎡', "["},   Spelling{U'⎢', "|"},      Spelling{U'⎣', "["},
-    Spelling{U'⎤', "]"},      Spelling{U'⎥', "|"},   Spelling{U'⎦', "]"},      Spelling{U'⁽', "("},
-    Spelling{U'⁾', ")"},      Spelling{U'⁰', "0"},   Spelling{U'¹', "1"},      Spelling{U'²', "2"},
-    Spelling{U'³', "3"},      Spelling{U'⁴', "4"},   Spelling{U'⁵', "5"},      Spelling{U'⁶', "6"},
-    Spelling{U'⁷', "7"},      Spelling{U'⁸', "8"},   Spelling{U'⁹', "9"},      Spelling{U'ᵏ', "k"},
-    Spelling{U'ᵛ', "v"},      Spelling{U'ᵀ', "^T"},  Spelling{U'\u0303', "~"}, Spelling{U'∘', "o"},
-    Spelling{U'θ', "theta"},  Spelling{U'′', "'"},   Spelling{U'├', "|"},      Spelling{U'└', "`"},
-    Spelling{U'≠', "!="},     Spelling{U'←', "<-"},  Spelling{U'⌊', "floor("}, Spelling{U'⌋', ")"},
-    Spelling{U'∜', "root4 "},
+    Sign{U'·', "*"},   Sign{U'×', "x"},     Sign{U'→', "->"},     Sign{U'−', "-"},  Sign{U'–', "-"},
+    Sign{U'∞', "inf"}, Sign{U'Σ', "sum"},   Sign{U'…', "..."},    Sign{U'⋮', ":"},  Sign{U'⋱', "..."},
+    Sign{U'─', "-"},   Sign{U'═', "="},     Sign{U'│', "|"},      Sign{U'⎡', "["},  Sign{U'⎢', "|"},
+    Sign{U'⎣', "["},   Sign{U'⎤', "]"},     Sign{U'⎥', "|"},      Sign{U'⎦', "]"},  Sign{U'⁽', "("},
+    Sign{U'⁾', ")"},   Sign{U'⁰', "0"},     Sign{U'¹', "1"},      Sign{U'²', "2"},  Sign{U'³', "3"},
+    Sign{U'⁴', "4"},   Sign{U'⁵', "5"},     Sign{U'⁶', "6"},      Sign{U'⁷', "7"},  Sign{U'⁸', "8"},
+    Sign{U'⁹', "9"},   Sign{U'ᵏ', "k"},     Sign{U'ᵛ', "v"},      Sign{U'ᵀ', "^T"}, Sign{U'\u0303', "~"},
+    Sign{U'∘', "o"},   Sign{U'θ', "theta"}, Sign{U'′', "'"},      Sign{U'├', "|"},  Sign{U'└', "`"},
+    Sign{U'≠', "!="},  Sign{U'←', "<-"},    Sign{U'⌊', "floor("}, Sign{U'⌋', ")"},  Sign{U'∜', "root4 "},
 };
 
 constexpr bool is_of_word(char c) {
@@ -54,7 +50,7 @@ std::string to_ascii(std::string_view text) {
       continue;
     }
     const auto* spelling =
-        std::find_if(spellings.begin(), spellings.end(), [&](const Spelling& row) { return row.sign == character.code; });
+        std::find_if(spellings.begin(), spellings.end(), [&](const Sign& row) { return row.sign == character.code; });
     result += spelling == spellings.end() ? character.bytes : spelling->ascii;
   }
   return result;

@@ -14,13 +14,13 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-bool is_of_word(char c) {
+bool is_letter_or_digit(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 // "d_model" needs no escape: an underscore within a word means nothing.
 bool is_within_word(std::string_view text, std::size_t i) {
-  return i > 0 && i + 1 < text.size() && is_of_word(text[i - 1]) && is_of_word(text[i + 1]);
+  return i > 0 && i + 1 < text.size() && is_letter_or_digit(text[i - 1]) && is_letter_or_digit(text[i + 1]);
 }
 
 // Signs that could mean something anywhere in a line.
