@@ -1,4 +1,4 @@
-// The table of mistakes: what each of them gives, one approved line for each in tests/golden/mistake_numbers.txt.
+// The table of mistakes: what each of them gives, one approved line for each in tests/study/mistake_numbers.txt.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace mha::test {
 namespace {
 
-constexpr const char* golden_file = MHA_TESTS_DIR "/golden/mistake_numbers.txt";
+constexpr const char* golden_file = MHA_TESTS_DIR "/study/mistake_numbers.txt";
 
 // All numbers of all steps in one: their mean, each weighed by its place, so that none can change or move unseen.
 double digest(const Written& numbers) {

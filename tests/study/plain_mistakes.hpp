@@ -1,5 +1,5 @@
 // The mistakes that take more than a line to make (who reads which part of a matrix, what a mask does), once more in plain
-// loops. What all mistakes give is in tests/golden/mistake_numbers.txt.
+// loops. What all mistakes give is in tests/study/mistake_numbers.txt.
 #pragma once
 
 #include "folders.hpp"
