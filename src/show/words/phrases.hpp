@@ -63,7 +63,7 @@ inline constexpr Text mask{"mask {}", "掩码 {}"};
 inline constexpr Text masks{"masks {}", "掩码 {}"};
 inline constexpr Text scale{"scale {}", "缩放系数 {}"};
 inline constexpr Text no_scale{"no scale", "不缩放"};
-inline constexpr Text softcap{"softcap {}", "软上限 {}"};
+inline constexpr Text softcap{"softcap {}", "软截断 {}"};
 inline constexpr Text rope{"rope {}, base {}", "旋转位置 {}，底数 {}"};
 inline constexpr Text torch{"weights stored out×in", "权重按 out×in 存放"};
 inline constexpr Text one_decimal{"1 decimal", "1 位小数"};
