@@ -119,7 +119,7 @@ std::vector<Student> read_roster(const std::string& path) {
   return parse_roster(text, path);
 }
 
-std::string csv_line(const std::vector<std::string>& fields) {
+std::string csv_line(const std::vector<std::string>& fields, std::string_view end) {
   std::string line;
   for (const std::string& field : fields) {
     if (&field != &fields.front()) line += ',';
@@ -131,7 +131,7 @@ std::string csv_line(const std::vector<std::string>& fields) {
     for (const char c : field) line += c == '"' ? "\"\"" : std::string(1, c);
     line += '"';
   }
-  return line + "\n";
+  return line.append(end);
 }
 
 }  // namespace mha::io

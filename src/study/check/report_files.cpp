@@ -1,8 +1,12 @@
 // Reports for other programs.
 #include "study/check/report_files.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
+#include "io/files/roster.hpp"
 #include "io/json/json_writer.hpp"
 
 namespace mha::study {
@@ -106,14 +110,6 @@ class ReportJson {
   std::optional<Hint> hint_;
 };
 
-// In quotes where it has to be.
-std::string field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
-  return result + '"';
-}
-
 }  // namespace
 
 void write_report_json(io::Sink& sink, const std::vector<Report>& reports, std::optional<Hint> hint) {
@@ -121,17 +117,17 @@ void write_report_json(io::Sink& sink, const std::vector<Report>& reports, std::
 }
 
 void write_report_csv(io::Sink& sink, const std::vector<Report>& reports, std::optional<Hint> hint) {
-  sink.write("file,verdict,step,head,mistakes,message\r\n");
+  const auto write_line = [&](const std::vector<std::string>& fields) { sink.write(io::csv_line(fields, "\r\n")); };
+  write_line({"file", "verdict", "step", "head", "mistakes", "message"});
   for (const Report& report : reports) {
-    std::string line = field(report.name) + ',' + std::string(verdict_of(report)) + ',';
-    if (!report.findings.empty()) line += name_of(report.findings.front().step).id;
-    line += ',';
-    if (!report.findings.empty() && tells(hint, Hint::place))
-      if (const std::optional<Index> head = head_of(report.findings.front())) line += std::to_string(*head);
-    line += ',';
-    std::string ids;
-    for (const std::string_view id : mistakes_of(report, hint)) ids += (ids.empty() ? "" : " ") + std::string(id);
-    sink.write(line + ids + ',' + field(report.unusable.value_or("")) + "\r\n");
+    std::string step, head;
+    if (!report.findings.empty()) {
+      const Finding& first = report.findings.front();
+      step = name_of(first.step).id;
+      if (tells(hint, Hint::place) && head_of(first)) head = std::to_string(*head_of(first));
+    }
+    const std::string ids = fmt::format("{}", fmt::join(mistakes_of(report, hint), " "));
+    write_line({report.name, std::string(verdict_of(report)), step, head, ids, report.unusable.value_or("")});
   }
 }
 
