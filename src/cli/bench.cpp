@@ -139,7 +139,9 @@ class Bench {
     std::string page = fmt::format(
         "{} tokens · {} keys · d_model {} · heads {} · {} {}{} · repeats {}\n\n", problem_.queries(), problem_.keys(),
         problem_.d_model(), problem_.heads, options_.device.description, dtype_name(options_.dtype),
-        options_.device.is_cpu() ? fmt::format(", kernels {} · threads {}", compute::cpu_kernels_name(plan_), times_.threads) : "",
+        options_.device.is_cpu()
+            ? fmt::format(", kernels {} · threads {}", compute::cpu_kernels_name(plan_), times_.threads)
+            : "",
         repeat_);
     page += fmt::format("{:<14}{:>12}{:>12}{:>12}{:>12}\n", "step", "median ms", "least ms", "GFLOP/s", "GB/s");
     compute::Cost all;

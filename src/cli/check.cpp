@@ -84,8 +84,7 @@ class Check {
       throw Error(fmt::format("--format gradescope is for one answer at a time, but there are {}", answers.size()));
     output_.open(inputs(problem, answers));
     const std::vector<study::Report> reports = check(study::Checker(problem, tolerance_), answers, threads);
-    const bool nothing_to_show =
-        output_.kind() == Format::Kind::page && reports.size() == 1 && reports.front().unusable;
+    const bool nothing_to_show = output_.kind() == Format::Kind::page && reports.size() == 1 && reports.front().unusable;
     if (!nothing_to_show) {
       write(reports, problem);
       output_.finish();
@@ -104,9 +103,11 @@ class Check {
     return inputs;
   }
 
-  std::vector<study::Report> check(const study::Checker& checker, const std::vector<io::AnswerSource>& answers, std::size_t threads) const {
+  std::vector<study::Report> check(const study::Checker& checker, const std::vector<io::AnswerSource>& answers,
+                                   std::size_t threads) const {
     Progress progress(world_, answers.size());
-    std::vector<study::Report> reports = study::check_all(checker, answers, threads, [&](std::size_t done) { progress.show(done); });
+    std::vector<study::Report> reports =
+        study::check_all(checker, answers, threads, [&](std::size_t done) { progress.show(done); });
     progress.clear();
     return reports;
   }

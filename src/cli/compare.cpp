@@ -41,7 +41,8 @@ study::Side side_of(const Problem& problem, const std::string& name, Language la
 }
 
 // The first form of the mistake that this problem shows, else its first one.
-study::Side mistaken_side(const Problem& problem, const std::string& name, const study::Mistake& mistake, Language language) {
+study::Side mistaken_side(const Problem& problem, const std::string& name, const study::Mistake& mistake,
+                          Language language) {
   const study::Variants variants = mistake.variants(problem);
   if (variants.empty())
     throw Error(
@@ -50,7 +51,8 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
   const study::Variant* shown = &variants.front();
   for (const study::Variant& variant : variants) {
     const study::Written numbers = study::written(variant.plan, study::simulate(variant.plan));
-    if (std::none_of(right.begin(), right.end(), [&](const study::Written& form) { return !study::first_difference(numbers, form); })) {
+    if (std::none_of(right.begin(), right.end(),
+                     [&](const study::Written& form) { return !study::first_difference(numbers, form); })) {
       shown = &variant;
       break;
     }
@@ -82,8 +84,7 @@ void compare_problems(const CompareOptions& options, World& world) {
     right = side_of(*other, options.problems[1], page.language);
     heads = std::max(heads, other->heads);
   }
-  if (options.heads)
-    page.selection.heads = parse_heads(*options.heads, heads, page);
+  if (options.heads) page.selection.heads = parse_heads(*options.heads, heads, page);
   std::vector<std::string> inputs = options.problems;
   inputs.insert(inputs.end(), problem.files.begin(), problem.files.end());
   if (other) inputs.insert(inputs.end(), other->files.begin(), other->files.end());

@@ -91,7 +91,8 @@ struct Folders {
 void write_key(io::Sink& sink, const Problem& problem, std::optional<int> rounding) {
   const Plan plan = make_plan(problem);
   const Selection all;
-  io::write_trace(sink, problem, plan, compute::run(plan, {compute::values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
+  io::write_trace(sink, problem, plan,
+                  compute::run(plan, {compute::values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
 }
 
 // Whether a list of the JSON text holds a number: in a template they are all null.

@@ -41,7 +41,8 @@ void take_words(const std::vector<std::string>& words, ExplainRequest& request) 
   for (const std::string& word : words) (study::looks_like_entry(word) ? request.entries : problems).push_back(word);
   for (const std::string& word : problems)
     if (problems.size() > 1 || request.entries.empty())
-      if (io::matrix_name(word)) throw Error(fmt::format("'{0}' is a whole matrix; write an entry, such as {0}[1,1]", word));
+      if (io::matrix_name(word))
+        throw Error(fmt::format("'{0}' is a whole matrix; write an entry, such as {0}[1,1]", word));
   if (problems.size() > 1)
     throw Error(fmt::format("one problem at a time, but '{}' were given; an entry is written such as Y[1,1]",
                             fmt::join(problems, "' and '")));
@@ -65,23 +66,25 @@ ExplainRequest explain_request_from(const ExplainTexts& texts, const World& worl
 }
 
 // The steps behind the entries, computed.
-Trace trace_of(const Plan& plan, const std::vector<study::ExplainedRange>& ranges, const ExplainRequest& request, const World& world) {
+Trace trace_of(const Plan& plan, const std::vector<study::ExplainedRange>& ranges, const ExplainRequest& request,
+               const World& world) {
   std::vector<bool> keep(plan.values.size(), false);
   for (const study::ExplainedRange& explained : ranges) {
     const std::vector<bool> behind = study::values_behind(plan, explained.range.step, request.depth);
     for (std::size_t id = 0; id < keep.size(); ++id) keep[id] = keep[id] || behind[id];
   }
   return compute::run(plan, {std::move(keep),
-                    request.arithmetic.dtype,
-                    request.arithmetic.rounding,
-                    {},
-                    device_from(request.arithmetic, world),
-                    request.arithmetic.threads});
+                             request.arithmetic.dtype,
+                             request.arithmetic.rounding,
+                             {},
+                             device_from(request.arithmetic, world),
+                             request.arithmetic.threads});
 }
 
 void write_explained_json(const show::Scene& scene, const std::vector<study::ExplainedRange>& ranges, io::Sink& sink) {
   std::vector<study::Explanation> all;
-  for (const study::ExplainedRange& explained : ranges) all.insert(all.end(), explained.entries.begin(), explained.entries.end());
+  for (const study::ExplainedRange& explained : ranges)
+    all.insert(all.end(), explained.entries.begin(), explained.entries.end());
   study::write_explanations(sink, scene, all);
 }
 

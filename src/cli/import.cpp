@@ -4,9 +4,9 @@
 #include "cli/commands.hpp"
 #include "cli/values.hpp"
 #include "io/files/file_identity.hpp"
+#include "io/files/output_file.hpp"
 #include "io/model/model_account.hpp"
 #include "io/model/model_problem.hpp"
-#include "io/files/output_file.hpp"
 
 namespace mha::cli {
 namespace {

@@ -38,7 +38,8 @@ void declare_arguments(CLI::App& app, const char* name, std::vector<std::string>
 // Stands below the options in a command's help.
 void declare_footer(CLI::App& app, std::string_view text);
 
-// --lang, for every command that speaks both languages; `what` is "page" or the like. The locale's where nothing is written.
+// --lang, for every command that speaks both languages; `what` is "page" or the like. The locale's where nothing is
+// written.
 void declare_language(CLI::App& app, std::optional<std::string>& text, const std::string& what);
 Language language_from(const std::optional<std::string>& text, const World& world);
 

@@ -10,9 +10,9 @@
 #include "cli/output.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
+#include "io/arrays/trace_export.hpp"
 #include "io/files/file_identity.hpp"
 #include "io/files/output_file.hpp"
-#include "io/arrays/trace_export.hpp"
 #include "io/problem/trace_writer.hpp"
 #include "show/pages/describe.hpp"
 #include "show/text/text_writer.hpp"
@@ -46,8 +46,7 @@ struct RunRequest {
 
 const Format& format_of_output(const std::string& path) {
   if (const Format* format = format_of_file(path, run_formats)) return *format;
-  throw Error(
-      fmt::format("-o '{}': the ending says what to write; known are {}", path, endings_text(run_formats)));
+  throw Error(fmt::format("-o '{}': the ending says what to write; known are {}", path, endings_text(run_formats)));
 }
 
 std::string one_problem(const std::vector<std::string>& names) {
@@ -61,7 +60,8 @@ std::string one_problem(const std::vector<std::string>& names) {
 show::PageOptions page_of_run(const RunOptionTexts& texts, const World& world, const Arithmetic& arithmetic) {
   show::PageOptions page = page_from(texts.page, world, arithmetic.rounding.value_or(show::PageOptions{}.precision));
   if (texts.steps) page.selection.steps = parse_steps(*texts.steps);
-  if (texts.work) page.work = static_cast<show::PageOptions::Work>(parse_choice("--work", *texts.work, {"first", "all", "none"}));
+  if (texts.work)
+    page.work = static_cast<show::PageOptions::Work>(parse_choice("--work", *texts.work, {"first", "all", "none"}));
   page.full = texts.full;
   return page;
 }
@@ -113,8 +113,7 @@ class Run {
         world_(world),
         problem_(read_problem(request_.problem, world, texts.allow_outside)) {
     choose_item(texts_.computation, request_.page, problem_);
-    if (texts_.heads)
-      request_.page.selection.heads = parse_heads(*texts_.heads, problem_.heads, request_.page);
+    if (texts_.heads) request_.page.selection.heads = parse_heads(*texts_.heads, problem_.heads, request_.page);
     plan_ = make_plan(problem_);
   }
 
@@ -134,8 +133,7 @@ class Run {
       for (const std::string& warning : show::warnings(problem_, plan_, request_.page)) tell(world_, warning);
     show::TextStyle plain = request_.style;
     plain.color = false;
-    for (std::size_t i = 0; i < files.size(); ++i)
-      write(files[i].sink(), *request_.outputs[i].second, plain);
+    for (std::size_t i = 0; i < files.size(); ++i) write(files[i].sink(), *request_.outputs[i].second, plain);
     for (io::TraceExport& binary : exports_) {
       if (!streams()) binary.take_trace(trace_);
       binary.finish();

@@ -8,8 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "core/utf8.hpp"
 #include "show/pages/describe.hpp"
-#include "show/text/width.hpp"
 #include "show/words/notation.hpp"
 #include "show/words/number_text.hpp"
 #include "show/words/phrases.hpp"
