@@ -24,8 +24,7 @@ bool wants_more(int input) {
 
 void declare_output(CLI::App& app, OutputTexts& texts, Kinds kinds) {
   declare_format(app, texts.format, kinds);
-  declare_option(app, "-o,--output", texts.file, "FILE",
-                 "write to this file; its ending says the format: " + endings_text(kinds));
+  declare_option(app, "-o,--output", texts.file, "FILE", "write to this file; its ending says the format");
 }
 
 Output::Output(const OutputTexts& texts, Kinds kinds, const show::TextStyle& style, World& world)

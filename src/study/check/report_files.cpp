@@ -1,13 +1,10 @@
 // Reports for other programs.
 #include "study/check/report_files.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
-#include "io/files/roster.hpp"
-#include "io/json/json_writer.hpp"
+#include "io/files/csv.hpp"
+#include "io/json/writer.hpp"
 
 namespace mha::study {
 namespace {
@@ -117,17 +114,15 @@ void write_report_json(io::Sink& sink, const std::vector<Report>& reports, std::
 }
 
 void write_report_csv(io::Sink& sink, const std::vector<Report>& reports, std::optional<Hint> hint) {
-  const auto write_line = [&](const std::vector<std::string>& fields) { sink.write(io::csv_line(fields, "\r\n")); };
-  write_line({"file", "verdict", "step", "head", "mistakes", "message"});
+  sink.write("file,verdict,step,head,mistakes,message\r\n");
   for (const Report& report : reports) {
-    std::string step, head;
-    if (!report.findings.empty()) {
-      const Finding& first = report.findings.front();
-      step = name_of(first.step).id;
-      if (tells(hint, Hint::place) && head_of(first)) head = std::to_string(*head_of(first));
-    }
-    const std::string ids = fmt::format("{}", fmt::join(mistakes_of(report, hint), " "));
-    write_line({report.name, std::string(verdict_of(report)), step, head, ids, report.unusable.value_or("")});
+    std::string step, head, ids;
+    if (!report.findings.empty()) step = name_of(report.findings.front().step).id;
+    if (!report.findings.empty() && tells(hint, Hint::place))
+      if (const std::optional<Index> place = head_of(report.findings.front())) head = std::to_string(*place);
+    for (const std::string_view id : mistakes_of(report, hint)) ids += (ids.empty() ? "" : " ") + std::string(id);
+    sink.write(io::csv_line({report.name, std::string(verdict_of(report)), step, head, ids, report.unusable.value_or("")},
+                            "\r\n"));
   }
 }
 
