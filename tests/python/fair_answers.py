@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from numpy_attention import ORDER, PER_HEAD, Attention, DoesNotFit, need, not_split
-from random_problems import INF, slopes
+from numpy_attention import PER_HEAD, Attention, DoesNotFit, need, not_split
+from random_problems import slopes
 from written_answers import (Unclear, as_json, e_notation, each_step, exact, first_wrong, float16, float32, layout_for,
-                             numbers_of, own_decimals, part_of, Printed, rows, when_written)
+                             own_decimals, part_of, Printed, when_written)
 
 FLOAT32_MINIMUM = float(np.finfo(np.float32).min)
 
@@ -21,7 +21,8 @@ class Case:
     verdict: str
     first: tuple = None  # step, head from 1 or None
     ids: tuple = ()      # all of these must be among the mistakes
-    right_steps: list = field(default_factory=list)  # (step, head from 1 or None) that must not be called wrong
+    true_steps: list = field(default_factory=list)  # (step, head from 1 or None): never called wrong, whatever is before
+    true_is: tuple = ("right", "following")  # what they may be called
     options: tuple = ()
 
 
@@ -38,25 +39,20 @@ class Draw:
         text = as_json(answer, self.p, layout or layout_for(self.rng, answer, self.p), more)
         return Case(self.kind, self.index, text, verdict, options=options)
 
-    def wrong(self, form, answer, ids=(), more=None, sure=3.0, options=(), true=None):
-        found = first_wrong(self.p, answer, form, sure)
+    def wrong(self, form, answer, ids=()):
+        found = first_wrong(self.p, answer, form)
         if found is None:
             raise Unclear
         step, heads = found
-        return Case(self.kind, self.index, as_json(answer, self.p, layout_for(self.rng, answer, self.p), more), "wrong",
-                    (step, heads[0] + 1 if step in PER_HEAD else None), tuple(ids), self.true_steps(answer) if true else [],
-                    options)
+        return Case(self.kind, self.index, as_json(answer, self.p, layout_for(self.rng, answer, self.p)), "wrong",
+                    (step, heads[0] + 1 if step in PER_HEAD else None), tuple(ids),
+                    self.true_steps(form, answer))
 
-    def true_steps(self, answer):
-        """Those whose numbers are the true ones, as they are written in the form."""
-        truth = Attention(self.p).compute()
-        same = []
-        for (step, head), texts in answer.items():
-            own = numbers_of(texts)
-            if step in truth and head < truth[step].shape[1] and own.shape == truth[step][:, head].shape and np.allclose(
-                    own, truth[step][:, head], rtol=0, atol=1e-9, equal_nan=True):
-                same.append((step, head + 1 if step in PER_HEAD else None))
-        return same
+    def true_steps(self, form, answer):
+        """Those written as somebody who made no mistake writes them."""
+        truth = form.write(form.steps(self.p))
+        return [(step, head + 1 if step in PER_HEAD else None) for (step, head), texts in answer.items()
+                if (step, head) in truth and np.array_equal(texts, truth[step, head])]
 
 
 # Right answers
@@ -121,6 +117,15 @@ def fill(number, how, keyless=False):
             answer = {key: texts for key, texts in answer.items() if key[0] in ("masked", "weights", "head_output")}
         return draw.right(form, answer)
     return make
+
+
+def float32_beside_whole_numbers(draw):
+    """Floats in their shortest form, and the fill with all its digits."""
+    p = draw.p
+    need(p.hides and not p.keyless.any() and not p.large_scores)
+    form = float32(draw.rng, shortest=True)
+    form.text = lambda x, key: str(int(x)) if abs(x) > 1e8 else str(np.float32(x))
+    return draw.right(form, fill=(float(draw.rng.choice([-1e9, FLOAT32_MINIMUM])), "put"))
 
 
 def keyless(fill_with, part):
@@ -203,6 +208,7 @@ for name in ("float32", "float32, shortest"):
     RIGHT[f"right: {name}, large scores"] = (24, right_form(name, False, large_scores=True))
     RIGHT[f"right: {name}, large scores, partial"] = (16, right_form(name, True, large_scores=True))
 RIGHT |= {
+    "right: float32 beside whole numbers": (8, float32_beside_whole_numbers),
     "right: rounded factor": (16, rounded_factor(False, False)),
     "right: rounded factor, partial": (10, rounded_factor(False, True)),
     "right: rounded factor, else exact": (8, rounded_factor(False, False, chained=False)),
@@ -243,8 +249,8 @@ relu_output gqa_tiled gqa_wrong_divisor gqa_first_only mask_part_ignored rope_mi
 rope_from_one rope_on_values softcap_missing softcap_after_mask
 """.split()
 LATER_MISTAKES = """
-scale_sqrt_all_heads q_from_wk q_from_wv k_from_wq k_from_wv v_from_wq swap_kv cross_kv_from_x cross_swapped window_off_by_one
-padding_other_item alibi_slopes rope_on_q_only rope_base rope_along_heads batch_softmax dropout
+scale_sqrt_all_heads q_from_wk q_from_wv k_from_wq k_from_wv v_from_wq swap_kv cross_kv_from_x cross_swapped
+window_off_by_one padding_other_item alibi_slopes rope_on_q_only rope_base rope_along_heads batch_softmax dropout
 """.split()
 PAIRS = {
     "view in and view out": ("reshape_without_transpose", "merge_without_transpose"),
@@ -270,11 +276,14 @@ def mistaken(mistake, forms="", part=False, ids=None):
     def make(draw):
         form = RIGHT_FORMS[str(draw.rng.choice(WRONG_FORMS[forms]))](draw.rng)
         need(mistake != "not_split" or forms == "")
-        need(not draw.p.large_scores or forms != "in float32")
+        need(mistake != "scale_sqrt_dmodel" or ids or draw.p.d == draw.p.h * draw.p.d_k)
+        need(not draw.p.large_scores or mistake == "softmax_overflow")  # where both are 0 but for the last digits
         answer = form.write(mistaken_steps(draw, form, mistake))
         if part:
             answer = part_of(draw.rng, answer, draw.p)
-        return draw.wrong(form, answer, ids or (mistake.split()[0],), true=True)
+            shown = {step for step, _ in answer}  # without the weights these masked scores are right: see mask_renormalised
+            need(mistake not in ("mask_after_softmax", "mask_ignored") or "masked" not in shown or "weights" in shown)
+        return draw.wrong(form, answer, ids or (mistake.split()[0],))
     return make
 
 
@@ -303,16 +312,21 @@ def of_masks(kinds, make):
     return of_these
 
 
+def wide_model(draw):
+    need(draw.p.d != draw.p.h * draw.p.d_k)
+    return mistaken("scale_sqrt_dmodel", ids=("scale_sqrt_dmodel",))(draw)
+
+
 def in_one_head(draw):
     """The work of all heads, one of them with a mistake, up to the heads' outputs."""
     mistake = str(draw.rng.choice(["no_scale", "scale_sqrt_dmodel", "scale_dk", "mask_ignored", "mask_inverted",
                                    "mask_multiplied", "softmax_columns", "softmax_base2", "attention_transposed"]))
-    need(draw.p.h > 1)
+    need(draw.p.h > 1 and not draw.p.large_scores and (mistake != "scale_sqrt_dmodel" or draw.p.d == draw.p.h * draw.p.d_k))
     form = any_form(draw.rng)
     answer, wrong = form.write(form.steps(draw.p)), form.write(form.steps(draw.p, mistake))
     head = int(draw.rng.integers(draw.p.h))
     mixed = {key: (wrong if key[1] == head else answer)[key] for key in answer if key[0] in PER_HEAD}
-    return draw.wrong(form, mixed, (mistake,), true=True)
+    return draw.wrong(form, mixed, (mistake,))
 
 
 def relu_in_whole_numbers(draw):
@@ -326,11 +340,12 @@ def relu_in_whole_numbers(draw):
 def before_the_truth(mistake):
     """The step that a mistake makes wrong, and then the true output: it was copied, or the work was done again."""
     def make(draw):
+        need(not draw.p.large_scores)
         form = exact(draw.rng)
         truth, wrong = form.write(form.steps(draw.p)), form.write(form.steps(draw.p, mistake, draw.rng))
         answer = {key: texts for key, texts in wrong.items() if key[0] == "weights"}
         answer["output", 0] = truth["output", 0]
-        case = draw.wrong(form, answer, (mistake,), true=True)
+        case = draw.wrong(form, answer, (mistake,))
         need(case.first[0] == "weights")
         return case
     return make
@@ -339,7 +354,8 @@ def before_the_truth(mistake):
 def slip_digit(rng, texts, *_):
     index = tuple(rng.integers(texts.shape))
     old = texts[index]
-    at = [i for i, c in enumerate(old.split("e")[0]) if c.isdigit()]
+    digits = old.split("e")[0]
+    at = [i for i, c in enumerate(digits) if c.isdigit() and digits[:i + 1].strip("-0.")]  # from the first that counts
     need(at and not old.startswith('"'))
     place = int(rng.choice(at[:3]))
     texts[index] = old[:place] + str((int(old[place]) + int(rng.integers(1, 10))) % 10) + old[place + 1:]
@@ -396,8 +412,17 @@ def slip(change, form_names, part=False):
         key = keys[int(draw.rng.integers(len(keys)))]
         change(draw.rng, answer[key], form, key)
         proper(answer[key])
-        case = draw.wrong(form, answer, true=False)
+        case = draw.wrong(form, answer)
         need(case.first == (key[0], key[1] + 1 if key[0] in PER_HEAD else None))
+        return case
+    return make
+
+
+def true_after_slip(form_names):
+    """What agrees with the key follows from no error."""
+    def make(draw):
+        case = slip(SLIPS[str(draw.rng.choice(list(SLIPS)))], form_names, draw.rng.random() < 0.5)(draw)
+        case.true_is = ("right",)
         return case
     return make
 
@@ -415,6 +440,9 @@ def whole_number_off(draw):
 
 
 WRONG = {f"mistake: {mistake}": (3, mistaken(mistake)) for mistake in MISTAKES + LATER_MISTAKES}
+WRONG["mistake: merge_without_transpose, heads folded into the batch"] = (
+    4, mistaken("heads folded into the batch", ids=("merge_without_transpose",)))
+WRONG["mistake: scale_sqrt_dmodel, not √(h·d_k)"] = (4, wide_model)
 WRONG["mistake: mask_transposed"] = (3, of_masks(["causal"], mistaken("mask_transposed")))
 WRONG["mistake: mask_transposed, allow and block"] = (4, of_masks(["allow", "block"], mistaken("mask_transposed")))
 WRONG["mistake: swap_qk, each bias with its own"] = (3, mistaken("swap_qk own bias", ids=("swap_qk",)))
@@ -438,6 +466,13 @@ for label, change in SLIPS.items():
     WRONG[f"slip: {label}, in float32"] = (6, slip(change, ["float32, shortest"]))
     WRONG[f"slip: {label}, in e-notation"] = (6, slip(change, ["e-notation"]))
     WRONG[f"slip: {label}, in own decimals"] = (6, slip(change, ["own decimals", "own decimals at each step"]))
+
+
+WRONG |= {
+    "true after a slip": (12, true_after_slip(["exact", "4 decimals as written"])),
+    "true after a slip, rounded at each step": (16, true_after_slip(["3 decimals at each step"])),
+    "true after a slip, in float32": (12, true_after_slip(["float32, shortest"])),
+}
 
 
 # Answers with gaps, and answers that hold a matrix twice

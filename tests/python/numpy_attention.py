@@ -316,7 +316,8 @@ class Attention:
             need(not (m and m.startswith(mask_mistakes)) and m != "softcap_after_mask" and "fill" not in self.extra)
             return Z
         mask = self.cast(p.mask)
-        keep, soft = p.keep, np.where(p.mask == -INF, 0, p.mask).astype(self.dtype)
+        keep = p.keep
+        soft = self.cast(sum(np.where(np.isneginf(one), 0, one) for _, one in p.masks))  # what hides nothing
         if m == "softcap_after_mask":
             need(p.hides)
             c = self.dtype(p.softcap)
@@ -477,6 +478,9 @@ class Attention:
         if m in ("merge_without_transpose", "view in and view out"):
             need(h > 1)
             C = heads.reshape(b, n, h * d_v)
+        elif m == "heads folded into the batch":
+            need(h > 1 and p.batch)
+            C = heads.transpose(1, 0, 2, 3).reshape(b, n, h * d_v)
         elif m == "concat_reversed":
             need(h > 1)
             C = heads[:, ::-1].transpose(0, 2, 1, 3).reshape(b, n, -1)
