@@ -1,7 +1,7 @@
 """Multi-head attention in NumPy, step by step, right or with one of the known mistakes; it shares no code with mha.
 
-A step's result is b×heads×rows×columns, b and heads 1 where there is no batch or no head. What a step reads is what the steps
-before it have kept: rounded, or in another dtype, as `keep` has it.
+A step's result is b×heads×rows×columns, b and heads 1 where there is no batch or no head. What a step reads is what the
+steps before it have kept: rounded, or in another dtype, as `keep` has it.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def softmax(z, axis=-1, base=np.e, one_more=False, maximum=True):
 
 
 class Attention:
-    """`keep(step, numbers)` is what is left of a result for the next step. `extra` is what a form or mistake needs to know."""
+    """`keep(step, numbers)` is what is left of a result for the next step. `extra` is what a form of right work changes."""
 
     def __init__(self, problem, mistake=None, keep=None, dtype=np.float64, rng=None, **extra):
         self.p, self.mistake, self.dtype, self.extra = problem, mistake, dtype, extra

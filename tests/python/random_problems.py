@@ -37,7 +37,7 @@ def distances(queries, keys):
 
 class Problem:
     """X is b×n×d and X_kv b×m×d_kv (b is 1 where there is no batch); W["Q"] holds a matrix for each head, W["K"] and W["V"]
-    one for each key/value head, b["Q"] … a row or None for each. `masks` is a list of (kind, what is added to the scores)."""
+    one for each key/value head, b["Q"] … a row or None for each. `masks` are pairs: kind, what is added to the scores."""
 
     def __init__(self, rng, feature):
         self.feature = feature
@@ -46,7 +46,7 @@ class Problem:
         style = str(rng.choice(["whole", "tenths", "hundredths", "full"], p=[0.3, 0.3, 0.25, 0.15]))
         self.cross = "cross" in has or "corner" in has
         self.batch = int(rng.integers(2, 4)) if has & {"batch", "items"} else None
-        self.n = int(rng.integers(3, 5)) if has & {"causal", "window", "keyless", "per", "alibi"} else int(rng.integers(2, 5))
+        self.n = int(rng.integers(3 if has & {"causal", "window", "keyless", "per", "alibi"} else 2, 5))
         self.m = self.n if not self.cross or feature == "cross square" else self.n + int(rng.integers(1, 3))
         self.h = 3 if "three" in has else 1 if "one" in has else int(rng.choice([2, 2, 3, 4]))
         self.g = self.h
