@@ -158,7 +158,7 @@ class Attention:
         return heads[:, ::-1] if m == "heads_reversed" else heads
 
     def other_weights(self, parts, alike):
-        p, m = self.p, self.mistake
+        m = self.mistake
         sources = {"swap_qk": {"Q": "K", "K": "Q"}, "swap_qk own bias": {"Q": "K", "K": "Q"}, "v_from_wk": {"V": "K"},
                    "one_projection": {"K": "Q", "V": "Q"}, "q_from_wk": {"Q": "K"}, "q_from_wv": {"Q": "V"},
                    "k_from_wq": {"K": "Q"}, "k_from_wv": {"K": "V"}, "v_from_wq": {"V": "Q"},
