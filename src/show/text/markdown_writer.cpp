@@ -14,13 +14,13 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-bool is_letter_or_digit(char c) {
+bool is_of_word(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 // "d_model" needs no escape: an underscore within a word means nothing.
 bool is_within_word(std::string_view text, std::size_t i) {
-  return i > 0 && i + 1 < text.size() && is_letter_or_digit(text[i - 1]) && is_letter_or_digit(text[i + 1]);
+  return i > 0 && i + 1 < text.size() && is_of_word(text[i - 1]) && is_of_word(text[i + 1]);
 }
 
 // Signs that could mean something anywhere in a line.
@@ -152,8 +152,8 @@ class MarkdownWriter {
 
 }  // namespace
 
-std::string write_markdown(const Document& document, int width) {
-  return MarkdownWriter(document, width).write();
+std::string write_markdown(const Document& document, const TextStyle& style) {
+  return MarkdownWriter(document, style.width).write();
 }
 
 }  // namespace mha::show
