@@ -175,10 +175,11 @@ TEST_CASE("what is not rectangular") {
 }
 
 TEST_CASE("null among objects") {
-  CHECK(fault_of(R"({"heads": [null, {"W_Q": 1}]})") ==
+  CHECK(fault_in_json(R"({"heads": [null, {"W_Q": 1}]})") ==
         "1:12: heads[0]: null stands in a list of objects; write the object that belongs here, or leave the entry out");
-  CHECK(fault_of("[[], {}]") == "1:6: [1]: an object stands where a number belongs; the entries before it are numbers");
-  CHECK(fault_of(R"({"heads": [1, null, {}]})") ==
+  CHECK(fault_in_json("[[], {}]") ==
+        "1:6: [1]: an object stands where a number belongs; the entries before it are numbers");
+  CHECK(fault_in_json(R"({"heads": [1, null, {}]})") ==
         "1:21: heads[2]: an object stands where a number belongs; the entries before it are numbers");
 }
 
@@ -297,13 +298,13 @@ TEST_CASE("a truncated input") {
     const std::string text = document.substr(0, size);
     const std::string across_chunks = std::string(65536 - size / 2, ' ') + text;
     CAPTURE(text);
-    CHECK_FALSE(fault_of(text).empty());
-    CHECK(fault_of_file(text) == fault_of(text));
-    CHECK(fault_of_file(across_chunks) == fault_of(across_chunks));
+    CHECK_FALSE(fault_in_json(text).empty());
+    CHECK(fault_in_json_file(text) == fault_in_json(text));
+    CHECK(fault_in_json_file(across_chunks) == fault_in_json(across_chunks));
   }
   const std::string never_closed = "1:10: the text that begins here is never closed; add the missing double quote";
   for (const char* text : {"{\"title\":\"\\", "{\"title\":\"\xE4", "{\"title\":\"\\u12"})
-    CHECK(fault_of_file(text) == never_closed);
+    CHECK(fault_in_json_file(text) == never_closed);
 }
 
 // The buffer holds 65536 bytes: whatever lies across its end is read as if it did not.
