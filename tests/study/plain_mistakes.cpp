@@ -88,10 +88,13 @@ PlainHeads reread_as_heads(const PlainMatrix& all, Index heads) {
 }
 
 void keep_one_head(PlainSetting& s) {
-  const double D = static_cast<double>(s.layer.heads() * s.layer.d_k());
-  if (s.layer.scale) s.layer.scale = 1 / std::sqrt(D);
   s.layer.kv_head = {0};
   s.split = [](const PlainMatrix& all, Index) { return PlainHeads{all}; };
+}
+
+void keep_one_wide_head(PlainSetting& s) {
+  s.layer.scale = 1 / std::sqrt(static_cast<double>(s.layer.heads() * s.layer.d_k()));
+  keep_one_head(s);
 }
 
 void add_splits(Mistakes& list) {
@@ -104,6 +107,7 @@ void add_splits(Mistakes& list) {
                     split_by(s, [](Index i, Index j, Index h, Index d) { return (h - 1 - i) * d + j; });
                   }});
   list.push_back({"not_split", keep_one_head});
+  list.push_back({"not_split", keep_one_wide_head});
 }
 
 void add_grouping(Mistakes& list, const char* id, Index (*rule)(Index i, Index g)) {
