@@ -80,16 +80,6 @@ void round_result(ValueId id, int decimals, Backend& backend) {
   backend.set(id, std::move(rounded));
 }
 
-bool takes_whole_values(const RunOptions& options) {
-  return options.rounding || options.after;
-}
-
-void after_step(const Plan& plan, const Step& step, const RunOptions& options, Backend& backend) {
-  const bool written_down = plan.value(step.out).step.has_value();
-  if (options.rounding && written_down) round_result(step.out, *options.rounding, backend);
-  if (options.after) options.after(step, backend);
-}
-
 void hand_over(ValueId id, Backend& backend, RowTaker& taker) {
   const std::shared_ptr<const Tensor> value = backend.get(id);
   const Shape& shape = value->shape();
@@ -153,7 +143,7 @@ std::vector<bool> values_to_keep(const Plan& plan, const Selection& selection, b
 
 Schedule make_schedule(const Plan& plan, const RunOptions& options) {
   Schedule schedule;
-  schedule.groups = make_groups(plan, options.device.is_cpu() && !takes_whole_values(options));
+  schedule.groups = make_groups(plan, options.device.is_cpu() && !options.rounding);
   for (Schedule::Group& group : schedule.groups) group.undivided = !options.device.is_cpu();
   schedule.kept = options.keep;
   schedule.taken = options.take;
@@ -184,7 +174,8 @@ Trace run(const Plan& plan, const RunOptions& options) {
   for (std::size_t g = 0; g < schedule.groups.size(); ++g) {
     const Schedule::Group& group = schedule.groups[g];
     run_group(plan, group, *backend, workers, nullptr);
-    if (takes_whole_values(options)) after_step(plan, plan.steps[group.first_step], options, *backend);
+    const ValueId result = plan.steps[group.first_step].out;
+    if (options.rounding && plan.value(result).step) round_result(result, *options.rounding, *backend);
     for (std::size_t id = 0; id < plan.values.size(); ++id) {
       if (schedule.last_use[id] != g) continue;
       if (schedule.is_taken(static_cast<ValueId>(id)) && !schedule.only_blocks[id])

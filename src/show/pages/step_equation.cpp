@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "show/words/notation.hpp"
 #include "show/pages/view.hpp"
+#include "show/words/notation.hpp"
 
 namespace mha::show {
 namespace {
@@ -104,9 +104,36 @@ std::vector<ColumnGroup> head_groups(const Scene& scene, ValueId part, Place pla
   return groups;
 }
 
+// How a step's matrices stand beside its result.
+struct Look {
+  enum class Operands { shown, unless_right_above, not_shown };
+  Operands operands;
+  const char* before_second = "";
+  const char* before_result = "=";
+};
+
+Look look_of(Op op) {
+  switch (op) {
+    case Op::product: return {Look::Operands::shown, "·"};
+    case Op::multiply: return {Look::Operands::shown, "∘"};
+    case Op::add: return {Look::Operands::shown, "+"};
+    case Op::rotate:
+    case Op::softcap:
+    case Op::softmax:
+    case Op::relu: return {Look::Operands::unless_right_above, "", "→"};
+    case Op::copy: return {Look::Operands::unless_right_above};
+    case Op::split:
+    case Op::merge:
+    case Op::reshape:                                   // the operand is the result, cut, joined or read in another way
+    case Op::pool: return {Look::Operands::not_shown};  // matrices of all heads
+  }
+  return {};
+}
+
 class EquationBuilder {
  public:
-  EquationBuilder(const Scene& scene, const Step& step, Place place) : scene_(scene), step_(step), place_(place) {}
+  EquationBuilder(const Scene& scene, const Step& step, Place place)
+      : scene_(scene), step_(step), place_(place), look_(look_of(step.op)) {}
 
   std::optional<Equation> build(std::optional<EntryAt> worked) {
     std::optional<Matrix> result = labelled_matrix(scene_, step_.out, place_);
@@ -131,35 +158,19 @@ class EquationBuilder {
   }
 
   void add_operands(const std::vector<ColumnGroup>& groups) {
-    switch (step_.op) {
-      case Op::product:
-        add_operand(0);
-        add_operand(1, "·", groups);
-        for (std::size_t i = 2; i < step_.in.size(); ++i) add_operand(i, "+", groups);
+    switch (look_.operands) {
+      case Look::Operands::shown:
+        for (std::size_t i = 0; i < step_.in.size(); ++i)
+          if (i == 0 || !one_factor()) add_operand(i, groups);
         return;
-      case Op::multiply:
-        add_operand(0);
-        if (!one_factor()) add_operand(1, "∘");
+      case Look::Operands::unless_right_above:
+        if (!is_on_page(step_.in[0])) add_operand(0, groups);
         return;
-      case Op::add:
-        for (std::size_t i = 0; i < step_.in.size(); ++i) add_operand(i, "+");
-        return;
-      case Op::rotate:
-      case Op::softcap:
-      case Op::softmax:
-      case Op::copy:
-      case Op::relu:
-        // What is read stands right above, unless that step is not on the page.
-        if (!is_on_page(step_.in[0])) add_operand(0);
-        return;
-      case Op::split:
-      case Op::merge:
-      case Op::reshape: return;  // the operand is the result, cut, joined or read in another way
-      case Op::pool: return;     // the operands are matrices of all heads
+      case Look::Operands::not_shown: return;
     }
   }
 
-  bool one_factor() const { return scene_.plan.value(step_.in[1]).shape.size() == 1; }
+  bool one_factor() const { return step_.op == Op::multiply && scene_.plan.value(step_.in[1]).shape.size() == 1; }
 
   bool is_on_page(ValueId id) const {
     for (const Step& step : scene_.plan.steps)
@@ -167,40 +178,27 @@ class EquationBuilder {
     return scene_.plan.value(id).step == StepId::X && scene_.options.selection.has(StepId::X);
   }
 
-  void add_operand(std::size_t i, const char* before = "+", std::vector<ColumnGroup> groups = {}) {
+  void add_operand(std::size_t i, const std::vector<ColumnGroup>& groups) {
     const bool transposed = (i == 0 && step_.first_transposed) || (i == 1 && step_.transposed);
     std::optional<Matrix> matrix = labelled_matrix(scene_, step_.in[i], place_, transposed);
     if (!matrix) return;
     matrix->row_sums.clear();
-    if (step_.op == Op::product && i > 0) matrix->groups = std::move(groups);
-    if (!equation_.parts.empty()) equation_.parts.emplace_back(before);
+    if (step_.op == Op::product && i > 0) matrix->groups = groups;
+    if (!equation_.parts.empty()) equation_.parts.emplace_back(sign_before(step_, i));
     equation_.parts.emplace_back(std::move(*matrix));
   }
 
   void add_signs_before_result() {
-    switch (step_.op) {
-      case Op::multiply:
-        if (const std::optional<View> factor = View::of(scene_, step_.in[1], place_); factor && one_factor())
-          equation_.parts.emplace_back("× " + factor->term(0, 0));
-        break;
-      case Op::rotate:
-      case Op::softcap:
-      case Op::softmax:
-      case Op::relu: equation_.parts.emplace_back("→"); return;
-      case Op::product:
-      case Op::split:
-      case Op::add:
-      case Op::merge:
-      case Op::copy:
-      case Op::reshape:
-      case Op::pool: break;
-    }
-    equation_.parts.emplace_back("=");
+    if (one_factor())
+      if (const std::optional<View> factor = View::of(scene_, step_.in[1], place_))
+        equation_.parts.emplace_back("× " + factor->term(0, 0));
+    equation_.parts.emplace_back(look_.before_result);
   }
 
   const Scene& scene_;
   const Step& step_;
   Place place_;
+  Look look_;
   Equation equation_;
 };
 
@@ -221,6 +219,10 @@ std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place plac
   else
     mark_hidden(*view, matrix);
   return matrix;
+}
+
+std::string sign_before(const Step& step, std::size_t operand) {
+  return operand == 1 ? look_of(step.op).before_second : "+";
 }
 
 std::optional<Equation> equation_of(const Scene& scene, const Step& step, Place place, std::optional<EntryAt> worked) {

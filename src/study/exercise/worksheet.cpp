@@ -133,7 +133,7 @@ class Sheet {
     bool any_given = false;
     for (std::size_t i = 0; i < step.in.size(); ++i) {
       const bool transposed = i == 1 && step.transposed;
-      if (i > 0) result.parts.emplace_back(step.op == Op::product && i == 1 ? "·" : "+");
+      if (i > 0) result.parts.emplace_back(show::sign_before(step, i));
       if (is_given_matrix(step.in[i]))
         result.parts.emplace_back(*show::labelled_matrix(scene_, step.in[i], place, transposed));
       else
