@@ -77,7 +77,6 @@ Trace trace_of(const Plan& plan, const std::vector<study::ExplainedRange>& range
   return compute::run(plan, {std::move(keep),
                     request.arithmetic.dtype,
                     request.arithmetic.rounding,
-                    {},
                     device_from(request.arithmetic, world),
                     request.arithmetic.threads});
 }

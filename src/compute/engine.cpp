@@ -25,9 +25,12 @@ std::size_t at(ValueId id) {
   return static_cast<std::size_t>(id);
 }
 
-// Step `next` can follow `step` block by block: it reads these rows of the result, and nothing else of it.
-bool follows_by_rows(const Step& step, const Step& next) {
+// Step `next` can follow `step` block by block: it reads these rows of the result, and nothing else of it, and has as many
+// matrices of as many rows itself.
+bool follows_by_rows(const Plan& plan, const Step& step, const Step& next) {
   if (!is_row_wise(step) || !is_row_wise(next) || next.in.front() != step.out) return false;
+  const Shape &from = plan.value(step.out).shape, &to = plan.value(next.out).shape;
+  if (from.batch != to.batch || from.heads != to.heads || from.rows != to.rows) return false;
   return std::count(next.in.begin(), next.in.end(), step.out) == 1;
 }
 
@@ -35,7 +38,7 @@ std::vector<Schedule::Group> make_groups(const Plan& plan, bool by_blocks) {
   std::vector<Schedule::Group> groups;
   for (std::size_t i = 0; i < plan.steps.size();) {
     std::size_t end = i + 1;
-    while (by_blocks && end < plan.steps.size() && follows_by_rows(plan.steps[end - 1], plan.steps[end])) ++end;
+    while (by_blocks && end < plan.steps.size() && follows_by_rows(plan, plan.steps[end - 1], plan.steps[end])) ++end;
     const Shape& shape = plan.value(plan.steps[i].out).shape;
     groups.push_back({i, end, end - i > 1 ? rows_together(shape.rows, shape.cols) : 0});
     i = end;

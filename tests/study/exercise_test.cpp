@@ -9,6 +9,7 @@
 #include "io/problem/answer_reader.hpp"
 #include "study/check/check.hpp"
 #include "study/exercise/exercise_files.hpp"
+#include "study/mistake_problem.hpp"
 
 namespace mha::test {
 namespace {

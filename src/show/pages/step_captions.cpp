@@ -11,12 +11,12 @@
 namespace mha::show {
 namespace {
 
-constexpr Index most_listed = 4;
+constexpr Index most_told = 4;
 
 // "a, b, c, …, z"; item(i) is the text of the i-th.
 template <typename Item>
 std::string listed(Language language, Index count, Item item) {
-  return series_text(count, most_listed, item, say(language, phrase::comma));
+  return series_text(count, most_told, item, say(language, phrase::comma));
 }
 
 // "1/√d_k = 1/√2 = 0.707"; nothing where the factor is no single number.

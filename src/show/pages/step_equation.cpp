@@ -104,36 +104,10 @@ std::vector<ColumnGroup> head_groups(const Scene& scene, ValueId part, Place pla
   return groups;
 }
 
-// How a step's matrices stand beside its result.
-struct Look {
-  enum class Operands { shown, unless_right_above, not_shown };
-  Operands operands;
-  const char* before_second = "";
-  const char* before_result = "=";
-};
-
-Look look_of(Op op) {
-  switch (op) {
-    case Op::product: return {Look::Operands::shown, "·"};
-    case Op::multiply: return {Look::Operands::shown, "∘"};
-    case Op::add: return {Look::Operands::shown, "+"};
-    case Op::rotate:
-    case Op::softcap:
-    case Op::softmax:
-    case Op::relu: return {Look::Operands::unless_right_above, "", "→"};
-    case Op::copy: return {Look::Operands::unless_right_above};
-    case Op::split:
-    case Op::merge:
-    case Op::reshape:                                   // the operand is the result, cut, joined or read in another way
-    case Op::pool: return {Look::Operands::not_shown};  // matrices of all heads
-  }
-  return {};
-}
-
 class EquationBuilder {
  public:
   EquationBuilder(const Scene& scene, const Step& step, Place place)
-      : scene_(scene), step_(step), place_(place), look_(look_of(step.op)) {}
+      : scene_(scene), step_(step), place_(place), info_(info_of(step.op)) {}
 
   std::optional<Equation> build(std::optional<EntryAt> worked) {
     std::optional<Matrix> result = labelled_matrix(scene_, step_.out, place_);
@@ -157,17 +131,15 @@ class EquationBuilder {
     return {};
   }
 
+  // An operand that a row-wise op reads stands right above, unless that step is not on the page. What takes the rows of
+  // other matrices shows none: the operand is the result, cut, joined or read in another way, or one matrix of each head.
   void add_operands(const std::vector<ColumnGroup>& groups) {
-    switch (look_.operands) {
-      case Look::Operands::shown:
-        for (std::size_t i = 0; i < step_.in.size(); ++i)
-          if (i == 0 || !one_factor()) add_operand(i, groups);
-        return;
-      case Look::Operands::unless_right_above:
-        if (!is_on_page(step_.in[0])) add_operand(0, groups);
-        return;
-      case Look::Operands::not_shown: return;
-    }
+    if (!info_.sign.empty())
+      for (std::size_t i = 0; i < step_.in.size(); ++i) {
+        if (i == 0 || !one_factor()) add_operand(i, groups);
+      }
+    else if (info_.row_wise && !is_on_page(step_.in[0]))
+      add_operand(0, groups);
   }
 
   bool one_factor() const { return step_.op == Op::multiply && scene_.plan.value(step_.in[1]).shape.size() == 1; }
@@ -192,13 +164,14 @@ class EquationBuilder {
     if (one_factor())
       if (const std::optional<View> factor = View::of(scene_, step_.in[1], place_))
         equation_.parts.emplace_back("× " + factor->term(0, 0));
-    equation_.parts.emplace_back(look_.before_result);
+    const bool is_function = info_.sign.empty() && !info_.moves && info_.row_wise;
+    equation_.parts.emplace_back(is_function ? "→" : "=");
   }
 
   const Scene& scene_;
   const Step& step_;
   Place place_;
-  Look look_;
+  OpInfo info_;
   Equation equation_;
 };
 
@@ -219,10 +192,6 @@ std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place plac
   else
     mark_hidden(*view, matrix);
   return matrix;
-}
-
-std::string sign_before(const Step& step, std::size_t operand) {
-  return operand == 1 ? look_of(step.op).before_second : "+";
 }
 
 std::optional<Equation> equation_of(const Scene& scene, const Step& step, Place place, std::optional<EntryAt> worked) {

@@ -12,9 +12,6 @@ namespace mha::show {
 // A value as a matrix with its symbol and labels; nothing where the trace did not keep it.
 std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place place, bool transposed = false);
 
-// What stands between this operand, not the first, and the one before it: "·", "∘", "+".
-std::string sign_before(const Step& step, std::size_t operand);
-
 // Operands that the trace does not hold are left out; without a result there is no equation. `worked` is marked.
 std::optional<Equation> equation_of(const Scene& scene, const Step& step, Place place, std::optional<EntryAt> worked);
 

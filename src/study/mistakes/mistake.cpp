@@ -57,7 +57,7 @@ void add_with_empty_slices(Variants& variants, Variant variant) {
   Plan as_nan = variant.plan;
   bool differs = false;
   for (Step& step : as_nan.steps)
-    if (step.op == Op::softmax && meets_empty_slice(as_nan, step)) differs = step.softmax.empty_is_nan = true;
+    if (info_of(step.op).normalises && meets_empty_slice(as_nan, step)) differs = step.softmax.empty_is_nan = true;
   if (!differs) return variants.push_back(std::move(variant));
   const std::string before = variant.detail.empty() ? "" : variant.detail + "; ";
   variants.push_back({std::move(variant.plan), before + "−∞ … −∞ → 0"});
