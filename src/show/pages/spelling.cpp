@@ -6,7 +6,7 @@
 #include "core/op_rules.hpp"
 #include "show/pages/mask_reason.hpp"
 #include "show/words/notation.hpp"
-#include "show/words/series_text.hpp"
+#include "show/words/phrases.hpp"
 
 namespace mha::show {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "show/pages/view.hpp"
+#include "show/pages/scene.hpp"
 #include "show/words/phrases.hpp"
 
 namespace mha::show {

@@ -3,7 +3,7 @@
 
 #include "show/pages/spelling.hpp"
 #include "show/words/notation.hpp"
-#include "show/words/series_text.hpp"
+#include "show/words/phrases.hpp"
 
 namespace mha::show {
 namespace {
