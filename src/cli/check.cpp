@@ -12,8 +12,8 @@
 #include "cli/page_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/values.hpp"
-#include "io/files/file_identity.hpp"
 #include "io/files/output_file.hpp"
+#include "io/files/paths.hpp"
 #include "study/check/check_all.hpp"
 #include "study/check/report_files.hpp"
 #include "study/check/report_page.hpp"
@@ -109,7 +109,8 @@ class Check {
   }
 
  private:
-  void open_output(const Problem& problem, const std::vector<io::AnswerSource>& answers, std::deque<io::OutputFile>& files) const {
+  void open_output(const Problem& problem, const std::vector<io::AnswerSource>& answers,
+                   std::deque<io::OutputFile>& files) const {
     if (!texts_.output) return;
     std::vector<std::string> inputs = texts_.answers;
     inputs.insert(inputs.end(), problem.files.begin(), problem.files.end());
@@ -119,9 +120,11 @@ class Check {
     files.emplace_back(*texts_.output);
   }
 
-  std::vector<study::Report> check(const study::Checker& checker, const std::vector<io::AnswerSource>& answers, std::size_t threads) const {
+  std::vector<study::Report> check(const study::Checker& checker, const std::vector<io::AnswerSource>& answers,
+                                   std::size_t threads) const {
     Progress progress(world_, answers.size());
-    std::vector<study::Report> reports = study::check_all(checker, answers, threads, [&](std::size_t done) { progress.show(done); });
+    std::vector<study::Report> reports =
+        study::check_all(checker, answers, threads, [&](std::size_t done) { progress.show(done); });
     progress.clear();
     return reports;
   }

@@ -3,16 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <deque>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "cli/commands.hpp"
 #include "cli/page_options.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
+#include "io/files/input_file.hpp"
 #include "io/files/output_file.hpp"
-#include "io/files/output_folder.hpp"
+#include "io/files/paths.hpp"
 #include "io/files/roster.hpp"
 #include "io/problem/trace_writer.hpp"
 #include "show/text/markdown_writer.hpp"
@@ -94,7 +92,8 @@ struct Folders {
 void write_key(io::Sink& sink, const Problem& problem, std::optional<int> rounding) {
   const Plan plan = make_plan(problem);
   const Selection all;
-  io::write_trace(sink, problem, plan, compute::run(plan, {compute::values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
+  io::write_trace(sink, problem, plan,
+                  compute::run(plan, {compute::values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
 }
 
 // Whether a list of the JSON text holds a number: in a template they are all null.
@@ -116,10 +115,8 @@ bool is_filled_in(std::string_view json) {
 // Nobody's work is written over.
 void refuse_filled_in(const std::string& folder) {
   const std::string path = folder + "/answer.json";
-  if (!std::filesystem::is_regular_file(path)) return;
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (is_filled_in(text))
+  if (const auto status = io::status_of(path); !status || !S_ISREG(status->st_mode)) return;
+  if (is_filled_in(io::InputFile(path).text()))
     throw Error(fmt::format("{} is filled in already; name another folder with -o, or move that file away", path));
 }
 

@@ -4,10 +4,10 @@
 #include "cli/commands.hpp"
 #include "cli/page_options.hpp"
 #include "cli/values.hpp"
-#include "io/files/file_identity.hpp"
-#include "io/model/model_account.hpp"
-#include "io/model/model_problem.hpp"
 #include "io/files/output_file.hpp"
+#include "io/files/paths.hpp"
+#include "io/model/model_import.hpp"
+#include "io/model/model_problem.hpp"
 
 namespace mha::cli {
 namespace {

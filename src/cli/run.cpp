@@ -10,9 +10,9 @@
 #include "cli/pause.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
-#include "io/files/file_identity.hpp"
-#include "io/files/output_file.hpp"
 #include "io/arrays/trace_export.hpp"
+#include "io/files/output_file.hpp"
+#include "io/files/paths.hpp"
 #include "io/problem/trace_writer.hpp"
 #include "show/pages/describe.hpp"
 #include "show/text/text_writer.hpp"
@@ -57,12 +57,16 @@ struct Request {
   bool against_cpu = false;  // instead of the page
 };
 
-Format format_of_file(const std::string& path) {
+// What is no ordinary file (/dev/stdout, a pipe) has no ending to go by.
+Format format_of_file(const std::string& path, Format otherwise) {
   std::vector<std::string> known;
   for (const FormatName& format : formats) {
     if (path.size() > format.ending.size() && path.ends_with(format.ending)) return format.format;
     known.push_back(fmt::format("{} ({})", format.ending, format.what));
   }
+  if (const auto status = io::status_of(path);
+      path.starts_with("/dev/") || (status && !S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode)))
+    return otherwise;
   throw Error(fmt::format("-o '{}': the ending says what to write; known are {}", path, fmt::join(known, ", ")));
 }
 
@@ -77,7 +81,8 @@ std::string one_problem(const std::vector<std::string>& names) {
 show::PageOptions page_of_run(const RunOptionTexts& texts, const World& world, const Arithmetic& arithmetic) {
   show::PageOptions page = page_from(texts.page, world, arithmetic.rounding.value_or(show::PageOptions{}.precision));
   if (texts.steps) page.selection.steps = parse_steps(*texts.steps);
-  if (texts.work) page.work = static_cast<show::PageOptions::Work>(parse_choice("--work", *texts.work, {"first", "all", "none"}));
+  if (texts.work)
+    page.work = static_cast<show::PageOptions::Work>(parse_choice("--work", *texts.work, {"first", "all", "none"}));
   page.full = texts.full;
   return page;
 }
@@ -85,8 +90,8 @@ show::PageOptions page_of_run(const RunOptionTexts& texts, const World& world, c
 Request request_from(const RunOptionTexts& texts, const World& world) {
   Request request;
   request.problem = one_problem(texts.problem);
-  for (const std::string& path : texts.output) request.outputs.emplace_back(path, format_of_file(path));
   if (texts.format) request.format = formats[parse_choice("--format", *texts.format, {"text", "json"})].format;
+  for (const std::string& path : texts.output) request.outputs.emplace_back(path, format_of_file(path, request.format));
   request.arithmetic = arithmetic_from(texts.computation);
   if (texts.against) request.against_cpu = parse_choice("--against", *texts.against, {"cpu"}) == 0;
   if (request.against_cpu && request.arithmetic.rounding)
@@ -111,13 +116,24 @@ class AllExports : public RowTaker {
   explicit AllExports(std::deque<io::TraceExport>& exports) : exports_(exports) {}
 
   void take_rows(ValueId id, Index item, Index head, Index first, Index count, const float* rows) override {
-    for (io::TraceExport& binary : exports_) binary.take_rows(id, item, head, first, count, rows);
+    hand_on(id, item, head, first, count, rows);
   }
   void take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) override {
-    for (io::TraceExport& binary : exports_) binary.take_rows(id, item, head, first, count, rows);
+    hand_on(id, item, head, first, count, rows);
   }
 
  private:
+  // A file that cannot be written is told when it is committed; the computation goes on for the others.
+  template <typename T>
+  void hand_on(ValueId id, Index item, Index head, Index first, Index count, const T* rows) {
+    std::size_t failed = 0;
+    for (io::TraceExport& binary : exports_) try {
+        binary.take_rows(id, item, head, first, count, rows);
+      } catch (const Error&) {
+        if (++failed == exports_.size()) throw;
+      }
+  }
+
   std::deque<io::TraceExport>& exports_;
 };
 
@@ -149,22 +165,17 @@ class Run {
     if (!texts_.quiet && !shows_any_step()) tell(world_, std::string(no_such_step.in(request_.page.language)));
     if (!texts_.quiet)
       for (const std::string& warning : show::warnings(problem_, plan_, request_.page)) tell(world_, warning);
-    show::TextStyle plain = request_.style;
-    plain.color = false;
-    for (std::size_t i = 0; i < files.size(); ++i)
-      if (!binary_of(request_.outputs[i].second)) write(files[i].sink(), request_.outputs[i].second, plain);
-    for (io::TraceExport& binary : exports_) {
-      if (!streams()) binary.take_trace(trace_);
-      binary.finish();
-    }
-    io::commit_all(files);
+    const Exit written = write_files(files);
+    if (written != Exit::fine) return written;
     if (request_.against_cpu) return write_comparison();
     if (files.empty()) write_to_stdout();
     return Exit::fine;
   }
 
  private:
-  static std::optional<io::BinaryFormat> binary_of(Format format) { return formats[static_cast<std::size_t>(format)].binary; }
+  static std::optional<io::BinaryFormat> binary_of(Format format) {
+    return formats[static_cast<std::size_t>(format)].binary;
+  }
 
   // Where nothing but binary files is asked for, the numbers go there while they are computed, and nobody keeps them.
   bool streams() const { return !exports_.empty() && exports_.size() == request_.outputs.size() && !request_.against_cpu; }
@@ -191,6 +202,29 @@ class Run {
                               request_.arithmetic.dtype, device.description);
   }
 
+  // Where one fails, the others are written all the same.
+  Exit write_files(std::deque<io::OutputFile>& files) {
+    show::TextStyle plain = request_.style;
+    plain.color = false;
+    Exit exit = Exit::fine;
+    auto binary = exports_.begin();
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const Format format = request_.outputs[i].second;
+      io::TraceExport* const arrays = binary_of(format) ? &*binary++ : nullptr;
+      try {
+        if (arrays == nullptr) write(files[i].sink(), format, plain);
+        if (arrays != nullptr && !streams()) arrays->take_trace(trace_);
+        if (arrays != nullptr) arrays->finish();
+        files[i].commit();
+      } catch (const Error& error) {
+        if (error.exit_code() != Exit::no_output) throw;
+        tell(world_, error.what());
+        exit = Exit::no_output;
+      }
+    }
+    return exit;
+  }
+
   std::vector<std::string> paths() const {
     std::vector<std::string> result;
     for (const auto& output : request_.outputs) result.push_back(output.first);
@@ -213,7 +247,8 @@ class Run {
       study::write_against(world_.out, steps, trace_);
     else
       world_.out.write(show::write_text(describe(steps, trace_, request_.page), request_.style));
-    const bool pass = std::all_of(steps.begin(), steps.end(), [](const study::ComparedStep& step) { return step.passes(); });
+    const bool pass =
+        std::all_of(steps.begin(), steps.end(), [](const study::ComparedStep& step) { return step.passes(); });
     return pass ? Exit::fine : Exit::difference;
   }
 
@@ -222,7 +257,9 @@ class Run {
   void write(io::Sink& sink, Format format, const show::TextStyle& style) const {
     switch (format) {
       case Format::text: sink.write(show::write_text(page(), style)); break;
-      case Format::json: io::write_trace(sink, problem_, plan_, trace_, request_.page.selection, texts_.with_weights); break;
+      case Format::json:
+        io::write_trace(sink, problem_, plan_, trace_, request_.page.selection, texts_.with_weights);
+        break;
       case Format::npy:
       case Format::npz:
       case Format::safetensors: break;  // no text

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/arrays/array.hpp"
+#include "io/files/input_file.hpp"
 
 namespace mha::io {
 
@@ -24,6 +25,11 @@ class MatrixArchive {
 };
 
 // By the ending of the path; `shown` is what messages call the file. Throws Error.
-std::unique_ptr<const MatrixArchive> open_matrix_archive(const std::string& path, const std::string& shown);
+std::shared_ptr<const MatrixArchive> open_matrix_archive(const std::string& path, const std::string& shown);
+
+// A .npz file: a zip archive with one .npy array in each entry, stored or deflated, as np.savez and np.savez_compressed
+// write them. Error where it is damaged, encrypted, with two entries of one name or with names that lead out of a folder.
+// What is read of an entry is bounded by the .npy header in it, whatever the archive promises.
+std::shared_ptr<const MatrixArchive> open_npz(std::shared_ptr<const MappedFile> file, const std::string& shown);
 
 }  // namespace mha::io

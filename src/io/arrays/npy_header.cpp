@@ -13,21 +13,21 @@
 namespace mha::io {
 namespace {
 
-constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::string_view npy_magic = "\x93NUMPY";
 constexpr std::size_t most_axes = 32;  // NumPy's own limit
 
 // The three entries, of which each stands once.
-struct Literal {
+struct NpyLiteral {
   std::optional<std::string> descr;
   std::optional<bool> fortran_order;
   std::optional<std::vector<Index>> shape;
 };
 
-class LiteralReader {
+class NpyLiteralReader {
  public:
-  LiteralReader(std::string_view text, std::string_view name) : rest_(text), whole_(text), name_(name) {}
+  NpyLiteralReader(std::string_view text, std::string_view name) : rest_(text), whole_(text), name_(name) {}
 
-  Literal read() {
+  NpyLiteral read() {
     expect('{');
     while (!accept('}')) {
       read_entry();
@@ -124,15 +124,15 @@ class LiteralReader {
 
   std::string_view rest_, whole_;
   std::string_view name_;
-  Literal literal_;
+  NpyLiteral literal_;
 };
 
 // What NumPy's other types are, by the letter.
-struct OtherType {
+struct UnreadType {
   char letter;
   std::string_view what;
 };
-constexpr OtherType other_types[] = {
+constexpr UnreadType unread_types[] = {
     {'c', "complex numbers"}, {'U', "texts"},
     {'S', "bytes of text"},   {'a', "bytes of text"},
     {'O', "Python objects"},  {'M', "dates"},
@@ -144,13 +144,14 @@ void take_descr(const std::string& descr, ArrayHeader& header, std::string_view 
   const char order = descr.empty() ? ' ' : descr.front();
   const bool has_order = order == '<' || order == '>' || order == '|' || order == '=';
   const std::string_view type = std::string_view(descr).substr(has_order ? 1 : 0);
-  if (const auto known = npy_number_type(type); known && (has_order && (order != '|' || info_of(*known).bytes == 1))) {
-    header.type = *known;
+  for (const NumberTypeInfo& known : number_types) {
+    if (type.empty() || known.npy != type || !has_order || (order == '|' && known.bytes != 1)) continue;
+    header.type = known.type;
     header.big_endian = order == '>';
     return;
   }
   std::string_view what;
-  for (const OtherType& other : other_types)
+  for (const UnreadType& other : unread_types)
     if (type.starts_with(other.letter)) what = other.what;
   throw Error(fmt::format(
       "{}: it holds {} (NumPy's type {}); numbers are read that are floats of 16 to 64 bits, integers or booleans", name,
@@ -165,7 +166,7 @@ std::size_t little_endian(std::string_view bytes) {
 
 // Where the literal stands: behind the version and its own length, which has 2 bytes in version 1 and 4 from 2 on.
 std::string_view literal_of(std::string_view beginning, std::size_t size, std::string_view name) {
-  if (!beginning.starts_with(magic))
+  if (!beginning.starts_with(npy_magic))
     throw Error(fmt::format("{}: this is no .npy array, which begins with \\x93NUMPY", name));
   if (beginning.size() < 12) throw Error(fmt::format("{}: the array is cut short in its header", name));
   const int version = static_cast<unsigned char>(beginning[6]), minor = static_cast<unsigned char>(beginning[7]);
@@ -184,7 +185,7 @@ std::string_view literal_of(std::string_view beginning, std::size_t size, std::s
 
 ArrayHeader read_npy_header(std::string_view beginning, std::size_t size, std::string_view name) {
   const std::string_view text = literal_of(beginning, size, name);
-  Literal literal = LiteralReader(text, name).read();
+  NpyLiteral literal = NpyLiteralReader(text, name).read();
   ArrayHeader header;
   take_descr(*literal.descr, header, name);
   header.fortran_order = *literal.fortran_order;

@@ -2,9 +2,9 @@
 #include "io/arrays/trace_export.hpp"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 
@@ -15,42 +15,17 @@ namespace {
 
 constexpr Index numbers_at_a_time = 1 << 17;
 
-// CRC-32 as zip has it, four bytes at a time (Sarwate's table, sliced as Intel did).
-using CrcTables = std::array<std::array<std::uint32_t, 256>, 4>;
-constexpr CrcTables crc_tables = [] {
-  CrcTables tables{};
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    std::uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1U ^ ((crc & 1U) != 0 ? 0xEDB88320U : 0U);
-    tables[0][i] = crc;
-  }
-  for (std::size_t slice = 1; slice < tables.size(); ++slice)
-    for (std::size_t i = 0; i < 256; ++i)
-      tables[slice][i] = tables[slice - 1][i] >> 8U ^ tables[0][tables[slice - 1][i] & 255U];
-  return tables;
-}();
-
-std::uint32_t crc_of(std::uint32_t crc, const unsigned char* bytes, std::size_t count) {
-  for (; count >= 4; count -= 4, bytes += 4) {
-    crc ^= bytes[0] | std::uint32_t{bytes[1]} << 8U | std::uint32_t{bytes[2]} << 16U | std::uint32_t{bytes[3]} << 24U;
-    crc = crc_tables[3][crc & 255U] ^ crc_tables[2][crc >> 8U & 255U] ^ crc_tables[1][crc >> 16U & 255U] ^
-          crc_tables[0][crc >> 24U];
-  }
-  for (; count > 0; --count) crc = crc >> 8U ^ crc_tables[0][(crc ^ *bytes++) & 255U];
-  return crc;
-}
-
 std::uint32_t crc_of(const OutputFile& file, Index begin, Index count) {
   std::vector<unsigned char> buffer(static_cast<std::size_t>(std::min<Index>(count, 1 << 20)));
-  std::uint32_t crc = 0xFFFFFFFF;
+  uLong crc = 0;
   while (count > 0) {
     const auto some = std::min(static_cast<std::size_t>(count), buffer.size());
     file.read_at(begin, buffer.data(), some);
-    crc = crc_of(crc, buffer.data(), some);
+    crc = crc32_z(crc, buffer.data(), some);
     begin += static_cast<Index>(some);
     count -= static_cast<Index>(some);
   }
-  return ~crc;
+  return static_cast<std::uint32_t>(crc);
 }
 
 std::vector<std::pair<std::string, std::string>> metadata_of(Dtype dtype, std::string_view device) {

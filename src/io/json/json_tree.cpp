@@ -8,7 +8,7 @@
 #include <array>
 #include <charconv>
 
-#include "io/arrays/file_matrix.hpp"
+#include "io/arrays/matrix_files.hpp"
 #include "io/json/quote.hpp"
 
 namespace mha::io {

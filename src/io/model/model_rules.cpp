@@ -7,12 +7,16 @@
 
 #include "core/error.hpp"
 #include "io/json/json_values.hpp"
-#include "io/model/model_layer_type.hpp"
-#include "io/model/model_rope.hpp"
 #include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {
+
+constexpr Text both_say = {"{}, {}", "{}，{}"};
+
+Saying nothing_says(std::string_view key) {
+  return say({"nothing says {}", "没有 {}"}, key);
+}
 
 class RuleFinder {
  public:
@@ -63,9 +67,8 @@ void RuleFinder::find_mask() {
   if (family_.causal == CausalRule::always) return find_window();
   rules_.mask_said = rules_.causal ? Saying{"causal mask", "因果掩码"} : Saying{"no mask", "无掩码"};
   if (family_.causal == CausalRule::never) return;
-  const Saying from = decoder ? in_config(decoder->key) : Saying{"nothing says is_decoder", "没有 is_decoder"};
-  rules_.mask_said.en += fmt::format(" ({})", from.en);
-  rules_.mask_said.zh += fmt::format("（{}）", from.zh);
+  rules_.mask_said =
+      say({"{} ({})", "{}（{}）"}, rules_.mask_said, decoder ? in_config(decoder->key) : nothing_says("is_decoder"));
 }
 
 // Models of this family that were made to look both ways.
@@ -91,7 +94,7 @@ std::optional<Index> RuleFinder::window_said(Saying& from) const {
   }
   const bool may_have = family_.window != WindowRule::never || config_.value("layer_types") != nullptr;
   const auto configured = may_have ? config_.count({"sliding_window"}) : std::nullopt;
-  from = configured ? in_config(configured->key) : Saying{"nothing says sliding_window", "没有 sliding_window"};
+  from = configured ? in_config(configured->key) : nothing_says("sliding_window");
   return configured ? std::optional(configured->value) : std::nullopt;
 }
 
@@ -104,32 +107,30 @@ void RuleFinder::find_window() {
   const bool listed = config_.value("layer_types") != nullptr;
   if (family_.window == WindowRule::never && !listed && !window) return;
   if (window && !option_decides() && type().from.en != from.en && !type().from.en.empty())
-    from = {from.en + ", " + type().from.en, from.zh + "，" + type().from.zh};
+    from = say(both_say, from, type().from);
   if (listed && type().sliding && !window && !options_.window)
     throw Error(
         fmt::format("{}: {} is \"sliding_attention\", but nothing says how wide sliding_window is; say it with --window",
                     config_.path(), type().from.en));
   if (window && (option_decides() || type().sliding)) rules_.window = window;
-  rules_.mask_said = rules_.window
-                         ? Saying{fmt::format("causal mask with a window of {} ({})", counted(*window, "key"), from.en),
-                                  fmt::format("因果掩码，窗口为 {} 个键（{}）", *window, from.zh)}
-                         : Saying{fmt::format("causal mask without a window ({})", from.en),
-                                  fmt::format("因果掩码，无窗口（{}）", from.zh)};
+  rules_.mask_said = rules_.window ? say({"causal mask with a window of {} ({})", "因果掩码，窗口为 {}（{}）"},
+                                         Saying{counted(*window, "key"), fmt::format("{} 个键", *window)}, from)
+                                   : say({"causal mask without a window ({})", "因果掩码，无窗口（{}）"}, from);
 }
 
 void RuleFinder::scale_by_number(double number, const Saying& from) {
   if (number == 1) {
     rules_.scale = {Scale::Kind::none, 0};
-    rules_.scale_said = {fmt::format("no scale ({})", from.en), fmt::format("不缩放（{}）", from.zh)};
+    rules_.scale_said = say({"no scale ({})", "不缩放（{}）"}, from);
     return;
   }
   rules_.scale = {Scale::Kind::number, number};
-  rules_.scale_said = {fmt::format("scale {} ({})", number, from.en), fmt::format("缩放因子 {}（{}）", number, from.zh)};
+  rules_.scale_said = say({"scale {} ({})", "缩放因子 {}（{}）"}, number, from);
 }
 
 void RuleFinder::find_scale() {
   if (options_.scale) return scale_by_number(options_.scale->value_or(1), named_so("--scale"));
-  rules_.scale_said = {fmt::format("scale 1/√{} (d_k)", d_k_), fmt::format("缩放因子 1/√{}（d_k）", d_k_)};
+  rules_.scale_said = say({"scale 1/√{} (d_k)", "缩放因子 1/√{}（d_k）"}, d_k_);
   switch (family_.scale) {
     case ScaleRule::root_of_d_k: return;
     case ScaleRule::gpt2: return find_gpt2_scale();
@@ -140,16 +141,15 @@ void RuleFinder::find_scale() {
     if (config_.given())
       throw Error(fmt::format("{}: query_pre_attn_scalar is missing, by whose root {} scales; say it with --scale",
                               config_.path(), family_.title));
-    rules_.scale_said.en += fmt::format(", since nothing says the query_pre_attn_scalar of {}", family_.title);
-    rules_.scale_said.zh += fmt::format("，因为没有 {} 的 query_pre_attn_scalar", family_.title);
+    rules_.scale_said =
+        say({"{}, since nothing says the query_pre_attn_scalar of {}", "{}，因为没有 {} 的 query_pre_attn_scalar"},
+            rules_.scale_said, family_.title);
     return;
   }
   if (!(scalar->value > 0))
     throw Error(fmt::format("{}: {} is {}, expected a number above 0", config_.path(), scalar->key, scalar->value));
   if (scalar->value != static_cast<double>(d_k_)) rules_.scale = {Scale::Kind::number, 1 / std::sqrt(scalar->value)};
-  const Saying from = in_config(scalar->key);
-  rules_.scale_said = {fmt::format("scale 1/√{} ({})", scalar->value, from.en),
-                       fmt::format("缩放因子 1/√{}（{}）", scalar->value, from.zh)};
+  rules_.scale_said = say({"scale 1/√{} ({})", "缩放因子 1/√{}（{}）"}, scalar->value, in_config(scalar->key));
 }
 
 // 1/√d_k unless scale_attn_weights is false; by scale_attn_by_inverse_layer_idx another 1/(layer + 1).
@@ -157,7 +157,7 @@ void RuleFinder::find_gpt2_scale() {
   const auto weights = config_.boolean("scale_attn_weights");
   const auto inverse = config_.boolean("scale_attn_by_inverse_layer_idx");
   const bool by_root = !weights || weights->value;
-  Saying from = by_root ? Saying{"1/√d_k", "1/√d_k"} : in_config(weights->key);
+  Saying from = by_root ? named_so("1/√d_k") : in_config(weights->key);
   double number = by_root ? 1 / std::sqrt(static_cast<double>(d_k_)) : 1;
   if (inverse && inverse->value) {
     if (!layer_)
@@ -165,7 +165,7 @@ void RuleFinder::find_gpt2_scale() {
           "the scale depends on the layer (scale_attn_by_inverse_layer_idx in config.json), and the names of the "
           "tensors do not say which layer this is; say it with --layer");
     number /= static_cast<double>(*layer_ + 1);
-    from = {from.en + ", " + in_config(inverse->key).en, from.zh + "，" + in_config(inverse->key).zh};
+    from = say(both_say, from, in_config(inverse->key));
   } else if (by_root) {
     return;
   }
@@ -174,15 +174,13 @@ void RuleFinder::find_gpt2_scale() {
 }
 
 void RuleFinder::find_softcap() {
-  const auto say = [this](const Saying& from) {
-    rules_.softcap_said = rules_.softcap
-                              ? Saying{fmt::format("softcap {} ({})", *rules_.softcap, from.en),
-                                       fmt::format("软上限 {}（{}）", *rules_.softcap, from.zh)}
-                              : Saying{fmt::format("no softcap ({})", from.en), fmt::format("无软上限（{}）", from.zh)};
+  const auto tell = [this](const Saying& from) {
+    rules_.softcap_said = rules_.softcap ? say({"softcap {} ({})", "软上限 {}（{}）"}, *rules_.softcap, from)
+                                         : say({"no softcap ({})", "无软上限（{}）"}, from);
   };
   if (options_.softcap) {
     rules_.softcap = *options_.softcap;
-    return say(named_so("--softcap"));
+    return tell(named_so("--softcap"));
   }
   if (family_.softcap == SoftcapRule::never) return;
   constexpr std::string_view key = "attn_logit_softcapping";
@@ -193,8 +191,7 @@ void RuleFinder::find_softcap() {
   if (configured && !(configured->value > 0))
     throw Error(fmt::format("{}: {} is {}, expected a number above 0", config_.path(), key, configured->value));
   if (configured) rules_.softcap = configured->value;
-  say(config_.has(key) ? in_config(std::string(key))
-                       : Saying{fmt::format("nothing says {}", key), fmt::format("没有 {}", key)});
+  tell(config_.has(key) ? in_config(std::string(key)) : nothing_says(key));
 }
 
 void RuleFinder::find_rope_of_layer() {

@@ -3,10 +3,10 @@
 
 #include <system_error>
 
-#include "io/files/file_identity.hpp"
-#include "io/files/input_file.hpp"
-#include "io/json/json_reader.hpp"
 #include "io/arrays/matrix_files.hpp"
+#include "io/files/input_file.hpp"
+#include "io/files/paths.hpp"
+#include "io/json/json_reader.hpp"
 #include "io/problem/problem_parts.hpp"
 
 namespace mha::io {
