@@ -1,6 +1,8 @@
 // Counts the operations and the traffic of a step from its shapes.
 #include "compute/cost.hpp"
 
+#include "core/op_rules.hpp"
+
 namespace mha::compute {
 namespace {
 
@@ -8,25 +10,12 @@ double size_of(const Plan& plan, ValueId id) {
   return static_cast<double>(plan.value(id).shape.size());
 }
 
-// For each entry of the result.
 double operations_per_entry(const Plan& plan, const Step& step) {
-  const double terms = static_cast<double>(step.in.size());
-  const Shape& first = plan.value(step.in.front()).shape;
-  switch (step.op) {
-    case Op::product: return 2 * static_cast<double>(step.first_transposed ? first.rows : first.cols) + terms - 2;
-    case Op::rotate: return 3;   // two products and a sum
-    case Op::softcap: return 3;  // quotient, tanh, product
-    case Op::softmax: return 5;  // maximum, difference, exponential, sum, quotient
-    case Op::add: return terms - 1;
-    case Op::pool: return static_cast<double>(first.heads);
-    case Op::multiply:
-    case Op::relu: return 1;
-    case Op::split:
-    case Op::merge:
-    case Op::copy:
-    case Op::reshape: return 0;
-  }
-  return 0;
+  const OpInfo info = info_of(step.op);
+  double operations = info.operations;
+  if (info.per_read > 0)
+    for_each_term(plan, step, {}, [&](const Term& term) { operations += info.per_read * static_cast<double>(term.count); });
+  return operations;
 }
 
 }  // namespace

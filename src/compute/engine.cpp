@@ -7,6 +7,7 @@
 
 #include "compute/cost.hpp"
 #include "compute/opencl.hpp"
+#include "core/op_rules.hpp"
 #include "core/rounding.hpp"
 
 namespace mha::compute {

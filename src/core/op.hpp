@@ -1,7 +1,6 @@
 // The operations of attention as data: a closed set, with what the engine and the pages must know of each.
 #pragma once
 
-#include <array>
 #include <string_view>
 
 #include "core/tensor.hpp"
@@ -65,21 +64,47 @@ struct Softmax {
   bool operator==(const Softmax&) const = default;
 };
 
+// What an op makes use of beside its operands: fields of a Step. All others must be left as they are.
+enum StepField : unsigned {
+  uses_transposed = 1,
+  uses_cap = 2,
+  uses_pairing = 4,
+  uses_arrangement = 8,
+  uses_pooling = 16,
+  uses_softmax = 32,
+};
+
+// One row for each op. What it reads and gives stands in core/op_rules.hpp, how it is computed in the backends.
 struct OpInfo {
-  Op op;
   std::string_view name;
-  bool row_wise;  // row i of the result needs row i of the first operand only
+  bool of_attention = true;  // no: mistakes alone need it, and the CPU alone computes it
+  bool row_wise = false;     // row i of the result needs row i of the first operand only
+  bool moves = false;        // each entry is one entry of the operand, as it is
+  bool sums = false;         // an entry is a sum with as many terms as it reads (or, pooled, their maximum)
+  bool normalises = false;   // those terms are powers, and an entry is its own share in the sum
+  double operations = 0;     // for an entry of the result, and
+  double per_read = 0;       // as many more for each entry that it reads
+  unsigned fields = 0;       // StepField
 };
 
-inline constexpr std::array op_infos = {
-    OpInfo{Op::product, "product", true},   OpInfo{Op::split, "split", false},     OpInfo{Op::rotate, "rotate", true},
-    OpInfo{Op::multiply, "multiply", true}, OpInfo{Op::softcap, "softcap", true},  OpInfo{Op::add, "add", true},
-    OpInfo{Op::softmax, "softmax", true},   OpInfo{Op::merge, "merge", false},     OpInfo{Op::copy, "copy", true},
-    OpInfo{Op::relu, "relu", true},         OpInfo{Op::reshape, "reshape", false}, OpInfo{Op::pool, "pool", false},
-};
-
-constexpr const OpInfo& info_of(Op op) {
-  return op_infos[static_cast<std::size_t>(op)];
+constexpr OpInfo info_of(Op op) {
+  switch (op) {
+    case Op::product: return {.name = "product", .row_wise = true, .sums = true, .per_read = 1, .fields = uses_transposed};
+    case Op::split: return {.name = "split", .moves = true, .fields = uses_arrangement};
+    case Op::rotate: return {.name = "rotate", .row_wise = true, .operations = 3, .fields = uses_pairing};
+    case Op::multiply: return {.name = "multiply", .row_wise = true, .operations = 1};
+    case Op::softcap: return {.name = "softcap", .row_wise = true, .operations = 3, .fields = uses_cap};
+    case Op::add: return {.name = "add", .row_wise = true, .sums = true, .operations = -1, .per_read = 1};
+    case Op::softmax:  // maximum, difference, exponential, sum, quotient
+      return {
+          .name = "softmax", .row_wise = true, .sums = true, .normalises = true, .operations = 5, .fields = uses_softmax};
+    case Op::merge: return {.name = "merge", .moves = true, .fields = uses_arrangement};
+    case Op::copy: return {.name = "copy", .row_wise = true, .moves = true};
+    case Op::relu: return {.name = "relu", .of_attention = false, .row_wise = true, .operations = 1};
+    case Op::reshape: return {.name = "reshape", .of_attention = false, .moves = true};
+    case Op::pool: return {.name = "pool", .of_attention = false, .sums = true, .per_read = 1, .fields = uses_pooling};
+  }
+  return {};
 }
 
 }  // namespace mha

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/mask.hpp"
+#include "core/op_rules.hpp"
 
 namespace mha {
 namespace {
@@ -26,13 +27,10 @@ class Builder {
   }
 
   ValueId product(StepId id, ValueId a, ValueId b, bool transposed, std::optional<ValueId> bias = {}) {
-    const Shape left = shape(a), right = shape(b);
-    assert(left.cols == (transposed ? right.cols : right.rows));
     Step step{Op::product, id, {a, b}};
     step.transposed = transposed;
     if (bias) step.in.push_back(*bias);
-    return add(std::move(step), {std::max(left.batch, right.batch), std::max(left.heads, right.heads), left.rows,
-                                 transposed ? right.rows : right.cols});
+    return add(std::move(step));
   }
 
   // X·W + b, with W stored as the layout says.
@@ -44,37 +42,37 @@ class Builder {
     return product(id, x, W, problem.layout == Layout::torch, b);
   }
 
-  ValueId split(StepId id, ValueId a, Index heads) {
-    const Shape from = shape(a);
-    return add({Op::split, id, {a}}, {from.batch, heads, from.rows, from.cols / heads});
-  }
-
-  ValueId merge(StepId id, ValueId a) {
-    const Shape from = shape(a);
-    return add({Op::merge, id, {a}}, {from.batch, 1, from.rows, from.heads * from.cols});
-  }
+  ValueId split(StepId id, ValueId a, Index heads) { return add({Op::split, id, {a}}, heads); }
 
   ValueId rotate(StepId id, ValueId a, ValueId cosines, ValueId sines, Pairing pairing) {
     Step step{Op::rotate, id, {a, cosines, sines}};
     step.pairing = pairing;
-    return add(std::move(step), shape(a));
+    return add(std::move(step));
   }
 
   ValueId softcap(StepId id, ValueId a, double cap) {
     Step step{Op::softcap, id, {a}};
     step.cap = cap;
-    return add(std::move(step), shape(a));
+    return add(std::move(step));
   }
 
-  // A step whose result has the shape of its first operand.
-  ValueId elementwise(Op op, StepId id, std::vector<ValueId> in) {
-    const Shape same = shape(in.front());
-    return add({op, id, std::move(in)}, same);
+  // `heads`: of a split.
+  ValueId add(Step step, Index heads = 0) {
+    assert(uses_all_that_is_set(step));
+    const StepName& name = name_of(step.id);
+    Value value;
+    value.symbol = name.symbol;
+    value.per_head = name.per_head;
+    value.shape = plan.value(step.in.front()).shape;
+    if (heads > 0) value.shape.heads = heads;
+    value.shape = result_shape(plan, step, value.shape).value();
+    value.step = step.id;
+    step.out = append(std::move(value));
+    plan.steps.push_back(std::move(step));
+    return plan.steps.back().out;
   }
 
  private:
-  const Shape& shape(ValueId id) const { return plan.value(id).shape; }
-
   ValueId constant(Role role, std::string symbol, std::shared_ptr<const Tensor> tensor, bool per_head) {
     Value value;
     value.role = role;
@@ -83,18 +81,6 @@ class Builder {
     value.shape = tensor->shape();
     value.constant = std::move(tensor);
     return append(std::move(value));
-  }
-
-  ValueId add(Step step, Shape result) {
-    const StepName& name = name_of(step.id);
-    Value value;
-    value.symbol = name.symbol;
-    value.per_head = name.per_head;
-    value.shape = result;
-    value.step = step.id;
-    step.out = append(std::move(value));
-    plan.steps.push_back(std::move(step));
-    return plan.steps.back().out;
   }
 
   ValueId append(Value value) {
@@ -143,7 +129,7 @@ ValueId masked(Builder& build, const Problem& problem, ValueId scores) {
     terms.push_back(build.owned(Role::mask, std::string(mask_name(problem.masks[i].kind)), std::move(numbers), per_head));
     build.plan.values.back().mask = static_cast<int>(i);
   }
-  return terms.size() == 1 ? scores : build.elementwise(Op::add, StepId::masked, std::move(terms));
+  return terms.size() == 1 ? scores : build.add({Op::add, StepId::masked, std::move(terms)});
 }
 
 }  // namespace
@@ -152,10 +138,6 @@ std::optional<ValueId> Plan::find(StepId step) const {
   for (std::size_t id = 0; id < values.size(); ++id)
     if (values[id].step == step) return static_cast<ValueId>(id);
   return std::nullopt;
-}
-
-bool is_row_wise(const Step& step) {
-  return info_of(step.op).row_wise && !step.first_transposed && step.softmax.over == Softmax::Over::row;
 }
 
 Plan make_plan(const Problem& problem) {
@@ -188,16 +170,16 @@ Plan make_plan(const Problem& problem) {
   // Attention(Q, K, V) = softmax(Q·Kᵀ / √d_k)·V, in each head.
   ValueId scores = build.product(StepId::scores, Q, K, true);
   if (problem.scale.kind != Scale::Kind::none)
-    scores = build.elementwise(Op::multiply, StepId::scaled, {scores, scale_constant(build, problem)});
+    scores = build.add({Op::multiply, StepId::scaled, {scores, scale_constant(build, problem)}});
   if (problem.softcap) scores = build.softcap(StepId::capped, scores, *problem.softcap);
   scores = masked(build, problem, scores);
-  const ValueId A = build.elementwise(Op::softmax, StepId::weights, {scores});
+  const ValueId A = build.add({Op::softmax, StepId::weights, {scores}});
   const ValueId head = build.product(StepId::head_output, A, V, false);
 
   // MultiHead(Q, K, V) = Concat(head⁽¹⁾, …, head⁽ʰ⁾)·W_O.
-  const ValueId concat = build.merge(StepId::concat, head);
+  const ValueId concat = build.add({Op::merge, StepId::concat, {head}});
   if (problem.output_is_concat)
-    build.elementwise(Op::copy, StepId::output, {concat});
+    build.add({Op::copy, StepId::output, {concat}});
   else
     build.linear(StepId::output, concat, problem.O, "O", problem);
   return std::move(build.plan);

@@ -49,9 +49,6 @@ struct Plan {
   std::optional<ValueId> find(StepId step) const;
 };
 
-// Whether row i of the step's result needs row i of its first operand only.
-bool is_row_wise(const Step& step);
-
 // The steps of multi-head attention (Vaswani et al. 2017, section 3.2) for this problem, which the plan refers to and
 // which must outlive it.
 Plan make_plan(const Problem& problem);

@@ -1,8 +1,12 @@
-"""The documentation is true: its console blocks print what they say, and its relative links lead somewhere.
+"""The documentation is true: its console blocks print what they say, its relative links lead somewhere, and a Chinese page
+says what its English counterpart says.
 
 In a ```console block a line that starts with "$ " is a command and the lines below it are what a terminal shows, exactly;
 a line that is just "…" stands for any number of lines. The blocks of one document share a folder, in order, so that one
 may use a file that an earlier one wrote.
+
+NAME.zh.md is the counterpart of NAME.md: it runs the same commands with `--lang zh`, has the same headings, lists and tables
+in the same order, and the two link to each other.
 """
 
 import re
@@ -14,11 +18,14 @@ from mha import APPROVING, SOURCE, approval_hint, difference, environment
 
 PROGRAMS = {"mha", "head", "tail", "diff", "cat", "python3", "echo", "sed", "wc"}
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+SKELETON = re.compile(r"^(#+ |- |[1-9]\d*\. |\|)", re.MULTILINE)
+IN_CHINESE = " --lang zh"
 
 
 def documents():
-    return [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
+    return [*sorted(SOURCE.glob("README*.md")), *sorted((SOURCE / "docs").rglob("*.md"))]
 
 
 def unknown_program(command):
@@ -63,7 +70,7 @@ class Document:
         before = path.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as self.folder:
             self.text = BLOCK.sub(lambda block: f"```console\n{self.run(block[1])}```", before)
-        for link in LINK.findall(re.sub(r"```.*?```", "", before, flags=re.DOTALL)):
+        for link in LINK.findall(FENCED.sub("", before)):
             target = link.partition("#")[0]
             if target and "://" not in link and not (path.parent / target).exists():
                 self.faults.append(f"{self.name}: the link {link} leads nowhere")
@@ -85,11 +92,41 @@ class Document:
         return actual
 
 
+def commands(text):
+    return [command for block in BLOCK.findall(text) for command, _ in sessions(block)]
+
+
+def skeleton(text):
+    return SKELETON.findall(FENCED.sub("", text))
+
+
+def counterpart_faults(chinese):
+    """Where a Chinese page is not the counterpart of the English one, in words."""
+    name = chinese.relative_to(SOURCE).as_posix()
+    english = chinese.with_name(chinese.name.replace(".zh.md", ".md"))
+    if not english.exists():
+        return [f"{name}: there is no {english.name}"]
+    text, english_text = chinese.read_text(encoding="utf-8"), english.read_text(encoding="utf-8")
+    faults = [f"{page.relative_to(SOURCE).as_posix()}: no link to {other.name}"
+              for page, page_text, other in ((chinese, text, english), (english, english_text, chinese))
+              if other.name not in LINK.findall(page_text)]
+    faults += [f"{name}: $ {command}\nwithout{IN_CHINESE}" for command in commands(text)
+               if "mha " in command and IN_CHINESE not in command]
+    for what, ours, theirs in (
+            ("commands", [command.replace(IN_CHINESE, "") for command in commands(text)], commands(english_text)),
+            ("headings, lists and tables", skeleton(text), skeleton(english_text))):
+        if ours != theirs:
+            faults.append(f"{name}: other {what} than {english.name}\n{difference(theirs, ours)}")
+    return faults
+
+
 def main():
     faults = []
     for path in documents():
         document = Document(path)
         faults += document.faults
+        if path.name.endswith(".zh.md"):
+            faults += counterpart_faults(path)
         if APPROVING:
             path.write_text(document.text, encoding="utf-8")
     print("\n\n".join([*faults, f"{len(documents())} documents, {len(faults)} faults"]))
