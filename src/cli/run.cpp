@@ -197,7 +197,7 @@ class Run {
   void open_exports(std::deque<io::OutputFile>& files, const compute::Device& device) {
     for (std::size_t i = 0; i < files.size(); ++i)
       if (const auto format = binary_of(request_.outputs[i].second))
-        exports_.emplace_back(files[i], request_.outputs[i].first, *format, plan_,
+        exports_.emplace_back(files[i], request_.outputs[i].first, *format,
                               io::trace_arrays(problem_, plan_, request_.page.selection, texts_.with_weights),
                               request_.arithmetic.dtype, device.description);
   }

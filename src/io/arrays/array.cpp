@@ -152,6 +152,13 @@ std::size_t ArrayHeader::data_bytes() const {
   return bytes;
 }
 
+const std::byte* StoredArray::data() const {
+  if (!decompress) return file->data() + header.data_begin;
+  const std::lock_guard lock(mutex_);
+  if (decompressed_.empty()) decompressed_ = decompress();
+  return decompressed_.data() + header.data_begin;
+}
+
 void check_size(const ArrayHeader& header, std::string_view name) {
   if (std::find(header.axes.begin(), header.axes.end(), 0) != header.axes.end())
     throw Error(fmt::format("{}: the shape {} holds no numbers", name, shape_text(header.axes)));

@@ -4,12 +4,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/tensor.hpp"
+#include "io/files/input_file.hpp"
 
 namespace mha::io {
 
@@ -61,14 +64,6 @@ Flaw flaw_of(const RawNumbers& from, std::int64_t index);
 // One number as a person writes it: digits for integers, so that nothing is rounded.
 std::string text_of(const RawNumbers& from, std::int64_t index);
 
-// The bytes of one array. They may be made only when they are asked for; safe to call from several threads.
-class ArrayBytes {
- public:
-  virtual ~ArrayBytes() = default;
-  virtual const std::byte* data() const = 0;  // valid as long as this object; throws Error where they cannot be had
-  virtual void expect_whole() const {}        // throws Error where what was read since is not to be believed
-};
-
 // The header of an array: .npy, or a tensor of a .safetensors file.
 struct ArrayHeader {
   NumberType type = NumberType::f64;
@@ -80,10 +75,18 @@ struct ArrayHeader {
   std::size_t data_bytes() const;
 };
 
+// The bytes of an array that is compressed are made when they are asked for; safe to call from several threads.
 struct StoredArray {
   ArrayHeader header;
-  std::shared_ptr<const ArrayBytes> bytes;
   std::string name;  // for messages: "w.npy", "W_Q in w.npz"
+  std::shared_ptr<const MappedFile> file;
+  std::function<std::vector<std::byte>()> decompress;  // header and all; none where the file has them as they are
+
+  const std::byte* data() const;  // behind the header, as long as this object; throws Error where they cannot be had
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::vector<std::byte> decompressed_;
 };
 
 // The product of the axes and of a number's bytes; throws Error, which begins with `name`, where that is no sensible size.

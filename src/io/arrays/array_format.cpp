@@ -14,6 +14,17 @@ Index data_bytes(const TraceArray& array, Dtype dtype) {
   return array.rows() * array.cols() * bytes_of(dtype);
 }
 
+// So many bytes for each number, little-endian.
+template <int bytes, typename... Numbers>
+std::string little(Numbers... numbers) {
+  std::string text;
+  const auto put = [&text](std::uint64_t number) {
+    for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> (8 * i) & 255U);
+  };
+  (put(static_cast<std::uint64_t>(numbers)), ...);
+  return text;
+}
+
 // Version 1.0, filled with spaces so that the numbers begin at a multiple of 64 bytes.
 std::string npy_header(const TraceArray& array, Dtype dtype) {
   constexpr std::size_t alignment = 64, before = 10;
@@ -22,8 +33,7 @@ std::string npy_header(const TraceArray& array, Dtype dtype) {
                   fmt::join(array.axes, ", "), array.axes.size() == 1 ? "," : "");
   const std::size_t length = (before + text.size() + alignment) / alignment * alignment - before;  // 1 more for the newline
   text.resize(length - 1, ' ');
-  const auto low = static_cast<char>(length & 255U), high = static_cast<char>(length >> 8U);
-  return std::string("\x93NUMPY\x01\x00", 8) + low + high + text + "\n";
+  return std::string("\x93NUMPY\x01\x00", 8) + little<2>(length) + text + "\n";
 }
 
 // {"__metadata__": {…}, "output": {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}, …}
@@ -42,9 +52,7 @@ std::string safetensors_header(const std::vector<TraceArray>& arrays, Dtype dtyp
   json.begin_object(line);
   json.key("__metadata__");
   json.begin_object(line);
-  for (const auto& [key, value] : metadata) {
-    json.text(key, value);
-  }
+  for (const auto& [key, value] : metadata) json.text(key, value);
   json.end();
   Index begin = 0;
   for (const TraceArray& array : arrays) {
@@ -68,37 +76,6 @@ constexpr int plain_version = 20, zip64_version = 45;
 constexpr std::uint32_t first_of_1980 = 0x00210000;  // the date of all entries: the same numbers give the same bytes
 constexpr std::uint32_t see_zip64 = 0xFFFFFFFF;
 
-class ZipRecord {
- public:
-  template <typename... Numbers>
-  ZipRecord& u16(Numbers... numbers) {
-    (put(static_cast<std::uint64_t>(numbers), 2), ...);
-    return *this;
-  }
-  template <typename... Numbers>
-  ZipRecord& u32(Numbers... numbers) {
-    (put(static_cast<std::uint64_t>(numbers), 4), ...);
-    return *this;
-  }
-  template <typename... Numbers>
-  ZipRecord& u64(Numbers... numbers) {
-    (put(static_cast<std::uint64_t>(numbers), 8), ...);
-    return *this;
-  }
-  ZipRecord& text(const std::string& text) {
-    bytes_ += text;
-    return *this;
-  }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  void put(std::uint64_t number, int bytes) {
-    for (int i = 0; i < bytes; ++i) bytes_ += static_cast<char>(number >> (8 * i) & 255U);
-  }
-
-  std::string bytes_;
-};
-
 struct ZippedArray {
   std::string name;
   Index size;  // of the .npy array, header and all
@@ -114,11 +91,9 @@ ZippedArray zipped(const TraceArray& array, Dtype dtype, Index large) {
 
 std::string local_header(const ZippedArray& entry) {
   const std::uint64_t size = entry.large ? see_zip64 : static_cast<std::uint64_t>(entry.size);
-  ZipRecord record;
-  record.u32(local_signature).u16(entry.large ? zip64_version : plain_version, 0, 0).u32(first_of_1980, entry.crc);
-  record.u32(size, size).u16(entry.name.size(), entry.large ? 20 : 0).text(entry.name);
-  if (entry.large) record.u16(1, 16).u64(entry.size, entry.size);
-  return record.bytes();
+  return little<4>(local_signature) + little<2>(entry.large ? zip64_version : plain_version, 0, 0) +
+         little<4>(first_of_1980, entry.crc, size, size) + little<2>(entry.name.size(), entry.large ? 20 : 0) + entry.name +
+         (entry.large ? little<2>(1, 16) + little<8>(entry.size, entry.size) : "");
 }
 
 std::string directory_entry(const ZippedArray& entry, Index large) {
@@ -127,27 +102,18 @@ std::string directory_entry(const ZippedArray& entry, Index large) {
   const std::uint64_t begin = far ? see_zip64 : static_cast<std::uint64_t>(entry.begin);
   const int extra = (entry.large ? 16 : 0) + (far ? 8 : 0);
   const int version = extra > 0 ? zip64_version : plain_version;
-  ZipRecord record;
-  record.u32(entry_signature).u16(version, version, 0, 0).u32(first_of_1980, entry.crc, size, size);
-  record.u16(entry.name.size(), extra > 0 ? extra + 4 : 0, 0, 0, 0).u32(0, begin).text(entry.name);
-  if (extra > 0) record.u16(1, extra);
-  if (entry.large) record.u64(entry.size, entry.size);
-  if (far) record.u64(entry.begin);
-  return record.bytes();
+  return little<4>(entry_signature) + little<2>(version, version, 0, 0) + little<4>(first_of_1980, entry.crc, size, size) +
+         little<2>(entry.name.size(), extra > 0 ? extra + 4 : 0, 0, 0, 0) + little<4>(0, begin) + entry.name +
+         (extra > 0 ? little<2>(1, extra) : "") + (entry.large ? little<8>(entry.size, entry.size) : "") +
+         (far ? little<8>(entry.begin) : "");
 }
 
 std::string end_of_directory(std::size_t entries, Index begin, Index size, Index large) {
-  const bool many = entries >= 0xFFFF || begin >= large || size >= large;
-  ZipRecord record;
-  if (many) {
-    record.u32(end64_signature).u64(44).u16(zip64_version, zip64_version).u32(0, 0);
-    record.u64(entries, entries, size, begin);
-    record.u32(locator64_signature, 0).u64(begin + size).u32(1);
-    record.u32(end_signature).u16(0, 0, 0xFFFF, 0xFFFF).u32(see_zip64, see_zip64).u16(0);
-  } else {
-    record.u32(end_signature).u16(0, 0, entries, entries).u32(size, begin).u16(0);
-  }
-  return record.bytes();
+  if (entries < 0xFFFF && begin < large && size < large)
+    return little<4>(end_signature) + little<2>(0, 0, entries, entries) + little<4>(size, begin) + little<2>(0);
+  return little<4>(end64_signature) + little<8>(44) + little<2>(zip64_version, zip64_version) + little<4>(0, 0) +
+         little<8>(entries, entries, size, begin) + little<4>(locator64_signature, 0) + little<8>(begin + size) +
+         little<4>(1, end_signature) + little<2>(0, 0, 0xFFFF, 0xFFFF) + little<4>(see_zip64, see_zip64) + little<2>(0);
 }
 
 }  // namespace
@@ -163,11 +129,9 @@ ArrayLayout safetensors_layout(const std::vector<TraceArray>& arrays, Dtype dtyp
   std::string header = safetensors_header(arrays, dtype, metadata);
   header.back() = ' ';  // the newline
   header.resize((header.size() + 7) / 8 * 8, ' ');
-  std::string length;
-  for (unsigned i = 0; i < 8; ++i) length += static_cast<char>(header.size() >> (8 * i) & 255U);
   ArrayLayout layout;
   layout.size = static_cast<Index>(8 + header.size());
-  layout.around.push_back({0, length + header});
+  layout.around.push_back({0, little<8>(header.size()) + header});
   for (const TraceArray& array : arrays) {
     layout.begins.push_back(layout.size);
     layout.size += data_bytes(array, dtype);

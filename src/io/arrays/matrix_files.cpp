@@ -101,13 +101,13 @@ class MatrixOpener {
                              quote(written)));
     const auto [place, is_new] = archives_.try_emplace(path.string());
     if (is_new) place->second = open_matrix_archive(path.string(), written);
-    return *place->second;
+    return place->second;
   }
 
   // The array that the keys "name" and "tensor" choose.
   std::shared_ptr<const StoredArray> array_of(const MatrixArchive& archive, const MatrixFileFields& fields,
                                               const Node& node) {
-    const std::string_view key = archive.key();
+    const std::string_view key = archive.key;
     for (const auto& [other, chosen] : {std::pair{"name", fields.name}, std::pair{"tensor", fields.tensor}})
       if (chosen != nullptr && other != key)
         fail(
@@ -155,7 +155,7 @@ class MatrixOpener {
 
   std::string_view name_;
   const FileRules& rules_;
-  std::map<std::string, std::shared_ptr<const MatrixArchive>> archives_;  // by path
+  std::map<std::string, MatrixArchive> archives_;  // by path
 };
 
 }  // namespace
@@ -227,7 +227,7 @@ void FileMatrix::check_row(const RawNumbers& numbers, Index index, bool finite) 
 
 template <typename T>
 void FileMatrix::read(Index first, Index count, T* to, bool finite) const {
-  const std::byte* const data = array_->bytes->data() + array_->header.data_begin;
+  const std::byte* const data = array_->data();
   const Index cols = axes_.back();
   Index flawed = -1;
   for (Index i = 0; i < count && flawed < 0; ++i)
@@ -237,7 +237,7 @@ void FileMatrix::read(Index first, Index count, T* to, bool finite) const {
       else
         check_row<T>(row(data, first + i), first + i, finite);
     }
-  array_->bytes->expect_whole();  // first: the zeros of a file that was cut short are nobody's numbers
+  array_->file->expect_whole();  // first: the zeros of a file that was cut short are nobody's numbers
   if (flawed >= 0) check_row<T>(row(data, flawed), flawed, finite);
 }
 

@@ -84,9 +84,9 @@ bool leads_outside(std::string_view name) {
          ("/" + std::string(name) + "/").find("/../") != std::string::npos;
 }
 
-class Npz : public MatrixArchive, public std::enable_shared_from_this<Npz> {
+class ZipReader {
  public:
-  Npz(std::shared_ptr<const MappedFile> file, std::string shown) : file_(std::move(file)), shown_(std::move(shown)) {
+  explicit ZipReader(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {
     if (file_->size() == 0) refuse("it is empty");
     ZipError error;
     zip_source_t* const source = libzip().source_buffer_create(file_->data(), file_->size(), 0, error.get());
@@ -99,9 +99,11 @@ class Npz : public MatrixArchive, public std::enable_shared_from_this<Npz> {
     list_entries();
   }
 
-  std::string_view key() const override { return "name"; }
-  std::vector<std::string> names() const override { return names_; }
-  std::shared_ptr<const StoredArray> array(const std::string& name) const override;
+  const std::vector<std::string>& names() const { return names_; }  // without the ending
+  const ZipEntry* find(const std::string& name) const {
+    const auto found = entries_.find(name + std::string(npy_ending));
+    return found == entries_.end() ? nullptr : &found->second;
+  }
 
   // The first `count` bytes of the entry, decompressed; all of them are checked against the entry's checksum.
   std::vector<std::byte> read(const ZipEntry& entry, std::size_t count, const std::string& shown) const;
@@ -144,34 +146,13 @@ class Npz : public MatrixArchive, public std::enable_shared_from_this<Npz> {
   }
 
   std::shared_ptr<const MappedFile> file_;
-  std::string shown_;
   std::unique_ptr<zip_t, Discard> archive_;
   std::map<std::string, ZipEntry> entries_;
   std::vector<std::string> names_;
   mutable std::mutex mutex_;  // of the archive
 };
 
-// An array's bytes, header and all, once they are asked for.
-class Decompressed : public ArrayBytes {
- public:
-  Decompressed(std::shared_ptr<const Npz> archive, ZipEntry entry, std::string shown)
-      : archive_(std::move(archive)), entry_(entry), shown_(std::move(shown)) {}
-
-  const std::byte* data() const override {
-    const std::lock_guard lock(mutex_);
-    if (bytes_.empty()) bytes_ = archive_->read(entry_, entry_.size, shown_);
-    return bytes_.data();
-  }
-
- private:
-  std::shared_ptr<const Npz> archive_;
-  ZipEntry entry_;
-  std::string shown_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::byte> bytes_;
-};
-
-std::vector<std::byte> Npz::read(const ZipEntry& entry, std::size_t count, const std::string& shown) const {
+std::vector<std::byte> ZipReader::read(const ZipEntry& entry, std::size_t count, const std::string& shown) const {
   const std::lock_guard lock(mutex_);
   const auto damaged = [&] { return Error(fmt::format("{}: the entry is damaged and cannot be decompressed", shown)); };
   const std::unique_ptr<zip_file_t, decltype(libzip().fclose)> file(libzip().fopen_index(archive_.get(), entry.index, 0),
@@ -189,22 +170,23 @@ std::vector<std::byte> Npz::read(const ZipEntry& entry, std::size_t count, const
   return bytes;
 }
 
-std::shared_ptr<const StoredArray> Npz::array(const std::string& name) const {
-  const auto found = entries_.find(name + std::string(npy_ending));
-  if (found == entries_.end()) return nullptr;
-  const ZipEntry entry = found->second;
-  const std::string shown = fmt::format("{} in {}", escape(name, 80), escape(shown_, 80));
-  const std::vector<std::byte> beginning = read(entry, std::min(entry.size, longest_npy_header), shown);
-  ArrayHeader header =
-      read_npy_header({reinterpret_cast<const char*>(beginning.data()), beginning.size()}, entry.size, shown);
-  return std::make_shared<const StoredArray>(
-      StoredArray{std::move(header), std::make_shared<Decompressed>(shared_from_this(), entry, shown), shown});
-}
-
 }  // namespace
 
-std::shared_ptr<const MatrixArchive> open_npz(std::shared_ptr<const MappedFile> file, const std::string& shown) {
-  return std::make_shared<const Npz>(std::move(file), shown);
+MatrixArchive open_npz(const std::shared_ptr<const MappedFile>& file, const std::string& shown) {
+  const auto zip = std::make_shared<const ZipReader>(file);
+  const auto array = [zip, file, shown](const std::string& name) -> std::shared_ptr<const StoredArray> {
+    const ZipEntry* const entry = zip->find(name);
+    if (entry == nullptr) return nullptr;
+    auto found = std::make_shared<StoredArray>();
+    found->name = fmt::format("{} in {}", escape(name, 80), shown);
+    const std::vector<std::byte> beginning = zip->read(*entry, std::min(entry->size, longest_npy_header), found->name);
+    found->header =
+        read_npy_header({reinterpret_cast<const char*>(beginning.data()), beginning.size()}, entry->size, found->name);
+    found->file = file;
+    found->decompress = [zip, entry, in_archive = found->name] { return zip->read(*entry, entry->size, in_archive); };
+    return found;
+  };
+  return {"name", zip->names(), array};
 }
 
 }  // namespace mha::io

@@ -56,9 +56,9 @@ ArrayLayout layout_of(BinaryFormat format, const std::vector<TraceArray>& arrays
 
 }  // namespace
 
-TraceExport::TraceExport(OutputFile& file, const std::string& path, BinaryFormat format, const Plan& plan,
-                         std::vector<TraceArray> arrays, Dtype dtype, std::string_view device)
-    : file_(file), plan_(plan), format_(format), arrays_(std::move(arrays)), dtype_(dtype) {
+TraceExport::TraceExport(OutputFile& file, const std::string& path, BinaryFormat format, std::vector<TraceArray> arrays,
+                         Dtype dtype, std::string_view device)
+    : file_(file), format_(format), arrays_(std::move(arrays)), dtype_(dtype) {
   if (format == BinaryFormat::npy && arrays_.size() != 1) refuse_count(path, arrays_);
   layout_ = layout_of(format, arrays_, dtype_, device);
   file_.make_room(layout_.size);
@@ -68,7 +68,7 @@ TraceExport::TraceExport(OutputFile& file, const std::string& path, BinaryFormat
 }
 
 template <typename T>
-void TraceExport::write_numbers(Index begin, Index count, const T* numbers) {
+void TraceExport::write_bytes(Index begin, Index count, const T* numbers) {
   if constexpr (std::endian::native == std::endian::little) {
     file_.write_at(begin, numbers, static_cast<std::size_t>(count) * sizeof(T));
   } else {
@@ -76,6 +76,19 @@ void TraceExport::write_numbers(Index begin, Index count, const T* numbers) {
     std::memcpy(bytes.data(), numbers, bytes.size());
     for (std::size_t i = 0; i < bytes.size(); i += sizeof(T)) std::reverse(&bytes[i], &bytes[i] + sizeof(T));
     file_.write_at(begin, bytes.data(), bytes.size());
+  }
+}
+
+void TraceExport::write_numbers(Index begin, Index count, const float* numbers) {
+  write_bytes(begin, count, numbers);
+}
+
+void TraceExport::write_numbers(Index begin, Index count, const double* numbers) {
+  if (dtype_ == Dtype::f64) return write_bytes(begin, count, numbers);
+  std::vector<float> narrow;
+  for (Index i = 0; i < count; i += numbers_at_a_time) {
+    narrow.assign(numbers + i, numbers + std::min(count, i + numbers_at_a_time));
+    write_bytes(begin + i * bytes_of(dtype_), static_cast<Index>(narrow.size()), narrow.data());
   }
 }
 
@@ -95,14 +108,7 @@ void TraceExport::take_rows(ValueId id, Index item, Index head, Index first, Ind
 }
 
 void TraceExport::take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) {
-  if (dtype_ == Dtype::f64) return take(id, item, head, first, count, rows);
-  const Index cols = plan_.value(id).shape.cols, at_a_time = std::max<Index>(1, numbers_at_a_time / cols);
-  std::vector<float> narrow;
-  for (Index row = 0; row < count; row += at_a_time) {
-    const Index some = std::min(at_a_time, count - row);
-    narrow.assign(rows + row * cols, rows + (row + some) * cols);
-    take(id, item, head, first + row, some, narrow.data());
-  }
+  take(id, item, head, first, count, rows);
 }
 
 void TraceExport::take_trace(const Trace& trace) {
@@ -118,23 +124,16 @@ void TraceExport::take_trace(const Trace& trace) {
 
 // In the dtype of the run, which the backend has been given: what it cannot hold was refused there.
 void TraceExport::write_given(const TraceArray& array, Index begin) {
-  const Index cols = array.cols(), at_a_time = std::max<Index>(1, numbers_at_a_time / cols);
+  const Index cols = array.cols(), rows = array.rows();
   const Tensor& tensor = *array.given;
-  std::vector<float> narrow;
-  for (Index row = 0; row < array.rows(); row += at_a_time) {
-    const Index count = std::min(at_a_time, array.rows() - row), place = array.first_row + row;
-    const Index target = begin + row * cols * bytes_of(dtype_);
-    if (dtype_ == Dtype::f64) {
-      write_numbers(target, count * cols, tensor.data() + place * cols);
-      continue;
-    }
-    if (tensor.stored()) {
-      narrow.resize(static_cast<std::size_t>(count * cols));
-      tensor.stored()->read_rows(place, count, narrow.data());
-    } else {
-      narrow.assign(tensor.data() + place * cols, tensor.data() + (place + count) * cols);
-    }
-    write_numbers(target, count * cols, narrow.data());
+  if (dtype_ == Dtype::f64 || !tensor.stored())
+    return write_numbers(begin, rows * cols, tensor.data() + array.first_row * cols);
+  const Index at_a_time = std::clamp<Index>(numbers_at_a_time / cols, 1, rows);
+  std::vector<float> numbers(static_cast<std::size_t>(at_a_time * cols));
+  for (Index row = 0; row < rows; row += at_a_time) {
+    const Index count = std::min(at_a_time, rows - row);
+    tensor.stored()->read_rows(array.first_row + row, count, numbers.data());
+    write_numbers(begin + row * cols * bytes_of(dtype_), count * cols, numbers.data());
   }
 }
 

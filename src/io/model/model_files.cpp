@@ -45,6 +45,18 @@ const Object& weight_map_of(const Node& root) {
        "a model.safetensors.index.json or the model's folder");
 }
 
+const Object& object_at(const Node& node) {
+  if (node.as<Object>() == nullptr) fail(node, fmt::format("found {}, expected an object", describe(node)));
+  return *node.as<Object>();
+}
+
+// The value and its path, where there is one.
+template <typename Expect>
+auto configured(const Node* node, Expect expect) {
+  using Value = std::decay_t<decltype(expect(*node))>;
+  return node == nullptr ? std::optional<Configured<Value>>() : Configured<Value>{expect(*node), node->path};
+}
+
 constexpr Index largest_count = 1'000'000'000;  // so that the product of two is an integer
 
 }  // namespace
@@ -130,8 +142,7 @@ ModelConfig::ModelConfig(const std::string& folder) {
   under_name(path, [&] {
     Source source(file.fd());
     root_ = read_json(source, {});
-    values_ = root_.as<Object>();
-    if (values_ == nullptr) fail(root_, fmt::format("found {}, expected an object", describe(root_)));
+    values_ = &object_at(root_);
     const Object* text_model = value("num_attention_heads") == nullptr ? object("text_config") : nullptr;
     if (text_model != nullptr) values_ = text_model;
   });
@@ -151,41 +162,35 @@ const Node* ModelConfig::value_in(const Object* object, std::string_view key) {
 }
 
 std::optional<Configured<double>> ModelConfig::number_in(const Object* object, std::string_view key) {
-  const Node* node = value_in(object, key);
-  if (node == nullptr) return std::nullopt;
-  return Configured<double>{expect_number(*node), node->path};
+  return configured(value_in(object, key), expect_number);
 }
 
 std::optional<Configured<Index>> ModelConfig::count(std::initializer_list<std::string_view> keys) const {
-  for (const std::string_view key : keys) {
-    const Node* node = value(key);
-    if (node == nullptr) continue;
-    const Index count = expect_integer(*node);
+  const Node* node = nullptr;
+  for (const std::string_view key : keys)
+    if (node == nullptr) node = value(key);
+  return configured(node, [](const Node& found) {
+    const Index count = expect_integer(found);
     if (count < 1 || count > largest_count)
-      fail(*node, fmt::format("found {}, expected a count from 1 to {}", count, largest_count));
-    return Configured<Index>{count, node->path};
-  }
-  return std::nullopt;
+      fail(found, fmt::format("found {}, expected a count from 1 to {}", count, largest_count));
+    return count;
+  });
 }
 
 std::optional<Configured<bool>> ModelConfig::boolean(std::string_view key) const {
-  const Node* node = value(key);
-  if (node == nullptr) return std::nullopt;
-  if (node->as<bool>() == nullptr) fail(*node, fmt::format("found {}, expected true or false", describe(*node)));
-  return Configured<bool>{*node->as<bool>(), node->path};
+  return configured(value(key), [](const Node& node) {
+    if (node.as<bool>() == nullptr) fail(node, fmt::format("found {}, expected true or false", describe(node)));
+    return *node.as<bool>();
+  });
 }
 
 std::optional<Configured<std::string>> ModelConfig::text(std::string_view key) const {
-  const Node* node = value(key);
-  if (node == nullptr) return std::nullopt;
-  return Configured<std::string>{expect_text(*node), node->path};
+  return configured(value(key), expect_text);
 }
 
 const Object* ModelConfig::object(std::string_view key) const {
   const Node* node = value(key);
-  if (node == nullptr) return nullptr;
-  if (node->as<Object>() == nullptr) fail(*node, fmt::format("found {}, expected an object", describe(*node)));
-  return node->as<Object>();
+  return node == nullptr ? nullptr : &object_at(*node);
 }
 
 }  // namespace mha::io

@@ -50,6 +50,14 @@ std::string pattern_of(std::string_view name) {
   return fmt::format("{}", fmt::join(parts, "."));
 }
 
+// What stands before the key in the tensor's name, where that is a prefix.
+std::optional<std::string> prefix_before(std::string_view key, const std::string& name) {
+  if (key.empty() || !name.ends_with(key)) return std::nullopt;
+  std::string prefix = name.substr(0, name.size() - key.size());
+  if (!prefix.empty() && !prefix.ends_with('.')) return std::nullopt;
+  return prefix;
+}
+
 std::vector<std::string> missing_names(const ModelFiles& model, const TensorNames& names, const std::string& prefix) {
   std::vector<std::string> missing;
   for (const std::string_view key : {names.qkv, names.q, names.k, names.v, names.o})
@@ -75,11 +83,10 @@ std::vector<Incomplete> find_incomplete(const ModelFiles& model, const std::vect
   for (const TensorNames& names : tensor_names)
     for (const std::string_view key : {names.qkv, names.q, names.k, names.v})
       for (const std::string& name : model.names()) {
-        if (key.empty() || !name.ends_with(key)) continue;
-        const std::string prefix = name.substr(0, name.size() - key.size());
-        if (!prefix.empty() && !prefix.ends_with('.')) continue;
-        std::vector<std::string> missing = missing_names(model, names, prefix);
-        const auto [place, is_new] = by_prefix.emplace(prefix, missing);
+        const std::optional<std::string> prefix = prefix_before(key, name);
+        if (!prefix) continue;
+        std::vector<std::string> missing = missing_names(model, names, *prefix);
+        const auto [place, is_new] = by_prefix.emplace(*prefix, missing);
         if (!is_new && missing.size() < place->second.size()) place->second = std::move(missing);
       }
   for (const AttentionPlace& place : complete) by_prefix.erase(place.prefix);
@@ -215,7 +222,7 @@ bool is_computed(const TensorNames& names, std::string_view key) {
   return false;
 }
 
-bool is_ignored(Names names, std::string_view key) {
+bool is_buffer(Names names, std::string_view key) {
   return std::any_of(ignored_tensors.begin(), ignored_tensors.end(),
                      [&](const IgnoredTensor& row) { return row.names == names && row.key == key; });
 }
@@ -254,12 +261,9 @@ std::vector<AttentionPlace> find_attentions(const ModelFiles& model) {
   for (std::size_t kind = 0; kind < tensor_names.size(); ++kind) {
     const TensorNames& names = tensor_names[kind];
     const std::string_view anchor = names.qkv.empty() ? names.q : names.qkv;
-    for (const std::string& name : model.names()) {
-      if (!name.ends_with(anchor)) continue;
-      const std::string prefix = name.substr(0, name.size() - anchor.size());
-      if ((prefix.empty() || prefix.ends_with('.')) && is_complete(model, names, prefix))
-        places.push_back({static_cast<Names>(kind), prefix, layer_in(prefix)});
-    }
+    for (const std::string& name : model.names())
+      if (const auto prefix = prefix_before(anchor, name); prefix && is_complete(model, names, *prefix))
+        places.push_back({static_cast<Names>(kind), *prefix, layer_in(*prefix)});
   }
   std::stable_sort(places.begin(), places.end(),
                    [](const AttentionPlace& a, const AttentionPlace& b) { return a.layer < b.layer; });
@@ -308,7 +312,7 @@ std::vector<FoundPart> find_parts(const ModelFiles& model, const AttentionPlace&
   for (const std::string& name : model.names()) {
     if (!name.starts_with(begin)) continue;
     const std::string key = name.substr(place.prefix.size());
-    if (is_computed(names, key) || is_ignored(place.names, key)) continue;
+    if (is_computed(names, key) || is_buffer(place.names, key)) continue;
     const UncomputedPart* known = part_of_key(key);
     if (known == nullptr && !all_belong && !is_projection_part(names, key)) continue;
     FoundPart part = known != nullptr

@@ -148,7 +148,7 @@ fs::path real_folder_of(const std::string& file) {
 
 // Gives the rows of the input, which must have as many columns as the weights take.
 Index check_input(std::string_view option, const std::string& path, const TensorPlace& weights) {
-  const std::vector<Index> axes = open_matrix_archive(path, path)->array("")->header.axes;
+  const std::vector<Index> axes = open_matrix_archive(path, path).array("")->header.axes;
   if (axes.size() != 2 && axes.size() != 3)
     throw Error(fmt::format("{} {}: it has {}, expected a matrix with one row for each token, or a batch of them", option,
                             path, axes.size() == 1 ? "one axis" : fmt::format("{} axes", axes.size())));
