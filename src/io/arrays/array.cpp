@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "core/error.hpp"
-#include "io/json/json_tree.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 namespace {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "io/json/json_writer.hpp"
+#include "io/json/writer.hpp"
 
 namespace mha::io {
 namespace {

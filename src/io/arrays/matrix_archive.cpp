@@ -5,9 +5,10 @@
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
+#include "core/utf8.hpp"
 #include "io/arrays/npy_header.hpp"
 #include "io/arrays/safetensors.hpp"
-#include "io/json/quote.hpp"
+#include "io/files/input_file.hpp"
 
 namespace mha::io {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/arrays/array.hpp"
-#include "io/json/json_tree.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 

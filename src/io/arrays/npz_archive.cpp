@@ -9,9 +9,9 @@
 #include <mutex>
 
 #include "core/error.hpp"
+#include "core/utf8.hpp"
 #include "io/arrays/matrix_archive.hpp"
 #include "io/arrays/npy_header.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
-#include "io/json/json_reader.hpp"
-#include "io/json/json_values.hpp"
-#include "io/json/quote.hpp"
+#include "core/utf8.hpp"
+#include "io/json/reader.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 namespace {
@@ -51,17 +51,13 @@ constexpr std::array other_formats = {
     OtherFormat{"version https://git-lfs", "this is only Git's pointer to the file; fetch the file itself: git lfs pull"},
 };
 
-std::string named_tensor(std::string_view name) {
-  return fmt::format("tensor \"{}\"", escape(name, 200));
-}
-
 // Refusals of one file.
 class Refusal {
  public:
   explicit Refusal(std::string_view path) : path_(path) {}
   [[noreturn]] void operator()(std::string_view sentence) const { throw Error(fmt::format("{}: {}", path_, sentence)); }
   [[noreturn]] void operator()(const SafetensorsEntry& entry, std::string_view sentence) const {
-    (*this)(fmt::format("{}: {}", named_tensor(entry.name), sentence));
+    (*this)(fmt::format("{}: {}", tensor_called(entry.name), sentence));
   }
 
  private:
@@ -203,7 +199,7 @@ void place_tensors(SafetensorsHeader& header, Index data_begin, Index data_size,
   Index filled = 0;
   const SafetensorsEntry* before = nullptr;
   for (SafetensorsEntry& entry : header.tensors) {
-    if (entry.begin < filled) refuse(entry, fmt::format("its data overlap those of {}", named_tensor(before->name)));
+    if (entry.begin < filled) refuse(entry, fmt::format("its data overlap those of {}", tensor_called(before->name)));
     if (entry.begin > filled)
       refuse(entry, fmt::format("{} bytes before its data belong to no tensor; the file is damaged", entry.begin - filled));
     filled = entry.end;
@@ -218,6 +214,10 @@ void place_tensors(SafetensorsHeader& header, Index data_begin, Index data_size,
 }
 
 }  // namespace
+
+std::string tensor_called(std::string_view name) {
+  return fmt::format("tensor \"{}\"", escape(name, 200));
+}
 
 Index SafetensorsEntry::size() const {
   Index product = 1;

@@ -32,6 +32,9 @@ struct SafetensorsHeader {
 // against the size of the file. Throws Error, which begins with `shown`.
 SafetensorsHeader read_safetensors_header(const InputFile& file, std::string_view shown);
 
+// "tensor "model.layers.0.q_proj.weight"", for messages.
+std::string tensor_called(std::string_view name);
+
 // Throws Error where the numbers of this tensor are of a type that mha does not read.
 void expect_readable(const SafetensorsEntry& entry, std::string_view path);
 

@@ -10,7 +10,7 @@
 #include "core/error.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
-#include "io/problem/answer_reader.hpp"
+#include "io/problem/answer.hpp"
 
 namespace mha::io {
 namespace {

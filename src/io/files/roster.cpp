@@ -9,8 +9,8 @@
 
 #include "core/error.hpp"
 #include "core/tensor.hpp"
+#include "core/utf8.hpp"
 #include "io/files/input_file.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {
@@ -112,21 +112,6 @@ std::vector<Student> parse_roster(std::string_view text, std::string_view file) 
 
 std::vector<Student> read_roster(const std::string& path) {
   return parse_roster(InputFile(path).text(), path);
-}
-
-std::string csv_line(const std::vector<std::string>& fields) {
-  std::string line;
-  for (const std::string& field : fields) {
-    if (&field != &fields.front()) line += ',';
-    if (field.find_first_of(",\"\r\n") == std::string::npos) {
-      line += field;
-      continue;
-    }
-    line += '"';
-    for (const char c : field) line += c == '"' ? "\"\"" : std::string(1, c);
-    line += '"';
-  }
-  return line + "\n";
 }
 
 }  // namespace mha::io

@@ -8,11 +8,11 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "core/utf8.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
-#include "io/json/json_reader.hpp"
-#include "io/json/json_values.hpp"
-#include "io/json/quote.hpp"
+#include "io/json/reader.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 namespace {
@@ -123,8 +123,8 @@ const SafetensorsHeader& ModelFiles::header(const std::string& file) {
 const SafetensorsEntry& ModelFiles::tensor(std::string_view name) {
   const std::string& file = file_of(name);
   if (const SafetensorsEntry* entry = header(file).find(name)) return *entry;
-  throw Error(fmt::format("{}: the tensor \"{}\" is not in it, though {} says so; fetch both again", file,
-                          escape(name, 200), index_.value_or("the index")));
+  throw Error(fmt::format("{}: the {} is not in it, though {} says so; fetch both again", file, tensor_called(name),
+                          index_.value_or("the index")));
 }
 
 std::vector<std::string> ModelFiles::files() const {

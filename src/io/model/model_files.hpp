@@ -13,7 +13,7 @@
 
 #include "core/text.hpp"
 #include "io/arrays/safetensors.hpp"
-#include "io/json/json_tree.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 

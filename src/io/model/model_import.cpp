@@ -9,9 +9,9 @@
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
+#include "core/utf8.hpp"
 #include "io/files/input_file.hpp"
-#include "io/json/json_values.hpp"
-#include "io/json/quote.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 namespace {

@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "io/json/quote.hpp"
+#include "core/utf8.hpp"
 
 namespace mha::io {
 namespace {
 
-class Locator {
+class TensorLocator {
  public:
-  Locator(ModelFiles& model, const AttentionPlace& place)
+  TensorLocator(ModelFiles& model, const AttentionPlace& place)
       : model_(model), prefix_(place.prefix), names_(names_of(place.names)) {}
 
   AttentionTensors locate() {
@@ -36,7 +36,7 @@ class Locator {
   std::string named(std::string_view key) const { return prefix_ + std::string(key); }
 
   [[noreturn]] void refuse(const TensorPlace& place, const std::string& sentence) const {
-    throw Error(fmt::format("{}: the tensor \"{}\" {}", place.file, escape(place.tensor, 200), sentence));
+    throw Error(fmt::format("{}: the {} {}", place.file, tensor_called(place.tensor), sentence));
   }
 
   TensorPlace weight(std::string_view key) {
@@ -110,7 +110,7 @@ class Locator {
 
 // "\"x.q_proj.weight\" gives 8 columns (8×4, out×in)"
 std::string told(const TensorPlace& place, bool out_by_in) {
-  return fmt::format("the tensor \"{}\" gives {} columns{}", escape(place.tensor, 200), place.out,
+  return fmt::format("the {} gives {} columns{}", tensor_called(place.tensor), place.out,
                      place.cut ? " to each of Q, K and V"
                                : fmt::format(" (it is {}×{}, {})", out_by_in ? place.out : place.in,
                                              out_by_in ? place.in : place.out, out_by_in ? "out×in" : "in×out"));
@@ -132,9 +132,9 @@ Saying origin(const Configured<Index>& value, std::string_view option) {
   return value.key.empty() ? named_so(std::string(option)) : in_config(value.key);
 }
 
-class Counter {
+class HeadCounter {
  public:
-  Counter(const AttentionTensors& tensors, const ModelConfig& config, const HeadOptions& options)
+  HeadCounter(const AttentionTensors& tensors, const ModelConfig& config, const HeadOptions& options)
       : tensors_(tensors), config_(config), options_(options) {}
 
   HeadCounts count() {
@@ -153,8 +153,8 @@ class Counter {
   void check_hidden_size() const {
     const auto hidden = hidden_size();
     if (hidden && hidden->value != tensors_.q.W.in)
-      throw Error(fmt::format("{} in config.json is {}, but the tensor \"{}\" takes {} columns; they are not of one model",
-                              hidden->key, hidden->value, escape(tensors_.q.W.tensor, 200), tensors_.q.W.in));
+      throw Error(fmt::format("{} in config.json is {}, but the {} takes {} columns; they are not of one model",
+                              hidden->key, hidden->value, tensor_called(tensors_.q.W.tensor), tensors_.q.W.in));
   }
 
   std::optional<Configured<Index>> hidden_size() const { return config_.count({"hidden_size", "n_embd", "d_model"}); }
@@ -220,8 +220,8 @@ class Counter {
              "the values need a multiple of that", v);
     const Index concat = counts_.heads * (v.out / counts_.kv_heads);
     if (o.in != concat)
-      throw Error(fmt::format("{} heads of {} values are {} columns side by side, but the tensor \"{}\" takes {}",
-                              counts_.heads, v.out / counts_.kv_heads, concat, escape(o.tensor, 200), o.in));
+      throw Error(fmt::format("{} heads of {} values are {} columns side by side, but the {} takes {}", counts_.heads,
+                              v.out / counts_.kv_heads, concat, tensor_called(o.tensor), o.in));
     if (k.in != v.in)
       throw Error(
           fmt::format("the tensor \"{}\" takes {} columns and \"{}\" takes {}; mha computes keys and values from one "
@@ -238,11 +238,11 @@ class Counter {
 }  // namespace
 
 AttentionTensors locate_tensors(ModelFiles& model, const AttentionPlace& place) {
-  return Locator(model, place).locate();
+  return TensorLocator(model, place).locate();
 }
 
 HeadCounts count_heads(const AttentionTensors& tensors, const ModelConfig& config, const HeadOptions& options) {
-  return Counter(tensors, config, options).count();
+  return HeadCounter(tensors, config, options).count();
 }
 
 }  // namespace mha::io

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "io/arrays/matrix_files.hpp"
-#include "io/json/json_values.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 namespace {
