@@ -543,10 +543,12 @@ class WhatTheFileSystemSays(InFolder):
     def test_folders_that_cannot_be_made(self):
         os.symlink("loop", self.path("loop"))
         self.write("file", "")
-        for name, words in (("x" * 300, "File name too long"), ("loop", "symbolic links"), ("loop/below", "symbolic links"),
-                            ("file", "a file has this name"), ("file/below", "Not a directory")):
-            for more in ((), ("--roster", self.write("names.csv", "Anna\nBo\n"))):
-                self.told(4, "exercise", "-o", self.path(name), *more, words=("could not make the folder", words))
+        roster = ("--roster", self.write("names.csv", "Anna\nBo\n"))
+        for name, more, words in (("x" * 300, (), "File name too long"), ("x" * 300, roster, "File name too long"),
+                                  ("loop", (), "symbolic links"), ("loop/below", roster, "symbolic links"),
+                                  ("file", (), "a file has this name"), ("file", roster, "Not a directory"),
+                                  ("file/below", (), "Not a directory")):
+            self.told(4, "exercise", "-o", self.path(name), *more, words=("could not make the folder", words))
         for name in ("x" * 300 + ".json", "loop/t.json"):
             self.told(4, "run", "-o", self.path(name), words=("could not write to",))
 
