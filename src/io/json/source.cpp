@@ -96,8 +96,8 @@ Word word_of(std::string_view written) {
 // -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?, as RFC 8259 has it.
 bool is_json_number(std::string_view word) {
   std::size_t i = 0;
-  const auto take = [&](std::string_view any) {
-    const bool found = i < word.size() && any.find(word[i]) != std::string_view::npos;
+  const auto take = [&](char one, char other) {
+    const bool found = i < word.size() && (word[i] == one || word[i] == other);
     if (found) ++i;
     return found;
   };
@@ -106,13 +106,13 @@ bool is_json_number(std::string_view word) {
     while (i < word.size() && word[i] >= '0' && word[i] <= '9') ++i;
     return i - begin;
   };
-  take("-");
+  take('-', '-');
   const bool begins_with_zero = word.substr(i).starts_with('0');
   const std::size_t whole = take_digits();
   if (whole == 0 || (begins_with_zero && whole > 1)) return false;
-  if (take(".") && take_digits() == 0) return false;
-  if (!take("eE")) return i == word.size();
-  take("+-");
+  if (take('.', '.') && take_digits() == 0) return false;
+  if (!take('e', 'E')) return i == word.size();
+  take('+', '-');
   return take_digits() > 0 && i == word.size();
 }
 

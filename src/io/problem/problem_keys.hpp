@@ -12,8 +12,8 @@
 
 namespace mha::io {
 
-// A key of the problem itself. Those that are read together, X and the weights, come before the others and have no `read`
-// of their own, nor `write` where the first of them writes all.
+// A key of the problem itself. X and the weights are read together, before the others; such keys have no `read` of their
+// own, and no `write` where another of them writes all.
 struct ProblemKey {
   std::string_view key;
   void (*read)(Node& node, Problem& problem) = nullptr;  // once X and the weights are known, in the order of the table
