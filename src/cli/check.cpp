@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <thread>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
@@ -14,7 +13,6 @@
 #include "cli/values.hpp"
 #include "io/files/file_identity.hpp"
 #include "io/files/output_file.hpp"
-#include "study/check/check_all.hpp"
 #include "study/check/report_files.hpp"
 #include "study/check/report_page.hpp"
 
@@ -58,9 +56,8 @@ std::optional<study::Hint> hint_from(const CheckOptionTexts& texts) {
   return static_cast<study::Hint>(parse_number("--hint", *texts.hint, 1, 3));
 }
 
-std::size_t threads_from(const CheckOptionTexts& texts) {
-  if (texts.threads) return static_cast<std::size_t>(parse_number("--threads", *texts.threads, 1, most_threads));
-  return std::max(1U, std::thread::hardware_concurrency());
+int threads_from(const CheckOptionTexts& texts) {
+  return compute::thread_count(texts.threads ? parse_number("--threads", *texts.threads, 1, most_threads) : 0);
 }
 
 void refuse_two_standard_inputs(const CheckOptionTexts& texts) {
@@ -90,7 +87,7 @@ class Check {
 
   Exit run() {
     refuse_two_standard_inputs(texts_);
-    const std::size_t threads = threads_from(texts_);
+    const int threads = threads_from(texts_);
     const Problem problem = read_problem(*texts_.problem, world_, texts_.allow_outside);
     const std::vector<io::AnswerSource> answers = io::find_answers(texts_.answers, world_.input);
     if (format_ == Format::gradescope && answers.size() != 1)
@@ -109,7 +106,8 @@ class Check {
   }
 
  private:
-  void open_output(const Problem& problem, const std::vector<io::AnswerSource>& answers, std::deque<io::OutputFile>& files) const {
+  void open_output(const Problem& problem, const std::vector<io::AnswerSource>& answers,
+                   std::deque<io::OutputFile>& files) const {
     if (!texts_.output) return;
     std::vector<std::string> inputs = texts_.answers;
     inputs.insert(inputs.end(), problem.files.begin(), problem.files.end());
@@ -119,9 +117,11 @@ class Check {
     files.emplace_back(*texts_.output);
   }
 
-  std::vector<study::Report> check(const study::Checker& checker, const std::vector<io::AnswerSource>& answers, std::size_t threads) const {
+  std::vector<study::Report> check(const study::Checker& checker, const std::vector<io::AnswerSource>& answers,
+                                   int threads) const {
     Progress progress(world_, answers.size());
-    std::vector<study::Report> reports = study::check_all(checker, answers, threads, [&](std::size_t done) { progress.show(done); });
+    std::vector<study::Report> reports =
+        study::check_all(checker, answers, threads, [&](std::size_t done) { progress.show(done); });
     progress.clear();
     return reports;
   }

@@ -6,7 +6,7 @@
 
 #include "show/words/number_text.hpp"
 #include "show/words/phrases.hpp"
-#include "study/check/likeness.hpp"
+#include "study/check/comparison.hpp"
 
 namespace mha::study {
 namespace {

@@ -4,9 +4,9 @@
 #include <functional>
 #include <vector>
 
-#include "study/check/likeness.hpp"
+#include "study/check/comparison.hpp"
+#include "study/check/given.hpp"
 #include "study/mistakes/plan_rows.hpp"
-#include "study/check/precision.hpp"
 
 namespace mha::study {
 
