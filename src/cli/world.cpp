@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "io/json/quote.hpp"
+#include "core/utf8.hpp"
+
 
 namespace mha::cli {
 
@@ -27,7 +28,7 @@ std::string cache_folder(const World& world) {
 
 void tell(World& world, std::string_view sentence) {
   // A file name may hold anything; a message stays one harmless line.
-  world.err.write(fmt::format("mha: {}\n", io::escape(sentence, std::string::npos)));
+  world.err.write(fmt::format("mha: {}\n", escape(sentence, std::string::npos)));
   world.err.flush();
 }
 

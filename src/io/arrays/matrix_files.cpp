@@ -7,11 +7,11 @@
 #include <map>
 
 #include "core/error.hpp"
+#include "core/utf8.hpp"
 #include "io/arrays/file_matrix.hpp"
 #include "io/json/json_values.hpp"
 #include "io/arrays/matrix_archive.hpp"
 #include "io/problem/problem_fields.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {

@@ -46,6 +46,13 @@ void GridBuilder::put_odd(OddEntry::Kind kind, double value, Position position, 
   put(value, [position] { return position; });
 }
 
+void GridBuilder::refuse_object(Position position) const {
+  if (lists_.size() == 1 && !grid_.nulls.empty() && grid_.nulls.size() == grid_.numbers.size())
+    throw InputFault(grid_.odd.front().position, grid_.odd.front().path,
+                     "null stands in a list of objects; write the object that belongs here, or leave the entry out");
+  throw InputFault(position, entry_path(), "an object stands where a number belongs; the entries before it are numbers");
+}
+
 std::vector<Position> GridBuilder::openings() const {
   std::vector<Position> positions;
   for (const OpenList& list : lists_) positions.push_back(list.position);

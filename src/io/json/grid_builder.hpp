@@ -27,6 +27,8 @@ class GridBuilder {
   void see_written(std::string_view number, double value) { grid_.writing.see(number, value); }
   void put_odd(OddEntry::Kind kind, double value, Position position, std::string_view found);
 
+  [[noreturn]] void refuse_object(Position position) const;
+
   // Where each open list began, the outermost first.
   std::vector<Position> openings() const;
   bool undecided() const { return leaf_depth_ == 0; }                // nothing but opening brackets so far

@@ -10,9 +10,9 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/utf8.hpp"
 #include "io/json/grid_builder.hpp"
 #include "io/json/json_syntax.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {
@@ -177,9 +177,7 @@ void TreeReader::open(char bracket) {
 bool TreeReader::start_object(std::size_t) {
   open('{');
   if (ignore_from_ != 0) return true;
-  if (grid_ && !grid_->undecided())
-    throw InputFault(source_.position(), grid_->entry_path(),
-                     "an object stands where a number belongs; the entries before it are numbers");
+  if (grid_ && !grid_->undecided()) grid_->refuse_object(source_.position());
   if (grid_) unpack_grid();
   frames_.push_back({node(source_.position(), Object{}), {}, {}, {}});
   return true;

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "io/json/quote.hpp"
+#include "core/utf8.hpp"
 
 namespace mha::io {
 namespace {
@@ -25,7 +25,7 @@ constexpr TextFault text_faults[] = {
 };
 
 InputFault text_fault(Source& source, std::string_view reason) {
-  if (reason.find("missing closing quote") != std::string_view::npos)
+  if (source.cut_off())
     return {source.position(), "", "the text that begins here is never closed; add the missing double quote"};
   for (const TextFault& fault : text_faults)
     if (reason.find(fault.reason) != std::string_view::npos)

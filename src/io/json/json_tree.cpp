@@ -8,8 +8,8 @@
 #include <array>
 #include <charconv>
 
+#include "core/utf8.hpp"
 #include "io/arrays/file_matrix.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {

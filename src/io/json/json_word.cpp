@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "io/json/quote.hpp"
+#include "core/utf8.hpp"
 
 namespace mha::io {
 namespace {

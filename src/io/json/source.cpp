@@ -10,7 +10,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "io/json/quote.hpp"
+#include "core/utf8.hpp"
 
 namespace mha::io {
 namespace {
@@ -147,7 +147,8 @@ void Source::begin_token() {
 bool Source::next_piece() {
   if (in_text_) {
     hand_out_text();
-    return cursor_ != piece_end_;
+    cut_off_ = cursor_ == piece_end_;
+    return !cut_off_;
   }
   token_placed_ = true;  // nobody asks for the old token any more
   skip_white_space();

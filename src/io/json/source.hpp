@@ -31,6 +31,7 @@ class Source {
   char previous_token() const { return previous_token_; }
   Position position();                        // where the current token begins
   Position position_in_text();                // of the character of a text that was handed out last
+  bool cut_off() const { return cut_off_; }   // the input ended inside a text
   const Word& word() const { return word_; }  // the current token, where it is a number or a literal
 
  private:
@@ -55,6 +56,7 @@ class Source {
   char previous_token_ = 0;
   bool in_word_ = false;  // the whole token must stay in the buffer
   bool in_text_ = false;
+  bool cut_off_ = false;
   bool escaped_ = false;  // the next character of the text follows a backslash
   Word word_;
 

@@ -8,13 +8,13 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/utf8.hpp"
 #include "io/files/file_identity.hpp"
 #include "io/json/json_values.hpp"
 #include "io/json/json_writer.hpp"
 #include "io/arrays/matrix_archive.hpp"
 #include "io/model/model_account.hpp"
 #include "io/problem/problem_writer.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {

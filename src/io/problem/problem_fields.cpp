@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "core/suggest.hpp"
+#include "core/utf8.hpp"
 #include "io/problem/problem_reader.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {

@@ -9,9 +9,14 @@
 namespace mha::io {
 namespace {
 
+// Lists of nothing, or of what stands for numbers, are read as lists of numbers.
 List& expect_heads(Node& node) {
   if (const Grid* grid = node.as<Grid>(); grid != nullptr && grid->axes.front() == 0)
     fail(node, "the list is empty; attention needs at least one head");
+  if (const Grid* grid = node.as<Grid>(); grid != nullptr && !grid->odd.empty())
+    throw InputFault(
+        grid->odd.front().position, grid->odd.front().path,
+        fmt::format("found {}, expected a head: {{\"W_Q\": …, \"W_K\": …, \"W_V\": …}}", grid->odd.front().found));
   List* list = node.as<List>();
   if (list == nullptr) fail(node, fmt::format("found {}, expected a list of heads: [{{\"W_Q\": …}}]", describe(node)));
   return *list;

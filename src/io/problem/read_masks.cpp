@@ -1,4 +1,5 @@
 // Masks of every kind, one or a list of them.
+#include "core/utf8.hpp"
 #include "io/problem/problem_parts.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +8,6 @@
 
 #include "core/suggest.hpp"
 #include "io/json/json_values.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {

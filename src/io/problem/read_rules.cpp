@@ -1,11 +1,11 @@
 // The rules with a few numbers each: scale, softcap and rotary positions.
+#include "core/utf8.hpp"
 #include "io/problem/problem_parts.hpp"
 
 #include <fmt/format.h>
 
 #include "core/suggest.hpp"
 #include "io/json/json_values.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {

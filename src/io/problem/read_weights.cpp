@@ -1,4 +1,5 @@
 // The layout and form of the weights, and the output projection.
+#include "core/utf8.hpp"
 #include "io/problem/problem_parts.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +8,6 @@
 #include "io/json/json_values.hpp"
 #include "io/problem/linear_reader.hpp"
 #include "io/problem/projections.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {

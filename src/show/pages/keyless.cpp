@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "core/utf8.hpp"
 #include "show/words/phrases.hpp"
-#include "show/text/width.hpp"
 
 namespace mha::show {
 namespace {

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "show/text/utf8.hpp"
+#include "core/utf8.hpp"
+
 
 namespace mha::show {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/utf8.hpp"
 #include "show/text/ascii.hpp"
-#include "show/text/width.hpp"
 
 namespace mha::show {
 namespace {
