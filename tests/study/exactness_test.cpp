@@ -24,7 +24,7 @@ std::vector<double> softmax_of(const std::vector<double>& z, const Softmax& rule
 
 // The radii of the weights of one row of scores.
 std::vector<double> softmax_radii(const std::vector<double>& z, const std::vector<double>& z_radii, const Softmax& rule,
-                                  const Arithmetic& arithmetic = {}) {
+                                  const FloatingPoint& arithmetic = {}) {
   const Shape shape{1, 1, 1, static_cast<Index>(z.size())};
   const auto row = [&](const std::vector<double>& numbers) {
     auto tensor = std::make_shared<Tensor>(shape);
@@ -122,7 +122,7 @@ TEST_CASE("exact exponents give exact weights; a hidden entry stays 0; nothing i
 }
 
 TEST_CASE("a softmax in float32 is as exact as its scores are near to their maximum", "[exactness]") {
-  const Arithmetic floats{std::numeric_limits<float>::epsilon(), std::numeric_limits<float>::min()};
+  const FloatingPoint floats{std::numeric_limits<float>::epsilon(), std::numeric_limits<float>::min()};
   Dice dice(3);
   double nearest = 0;
   for (int round = 0; round < 500; ++round) {

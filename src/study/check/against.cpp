@@ -14,7 +14,7 @@ namespace {
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 template <typename T>
-constexpr Arithmetic arithmetic_of = {std::numeric_limits<T>::epsilon(), std::numeric_limits<T>::min(),
+constexpr FloatingPoint arithmetic_of = {std::numeric_limits<T>::epsilon(), std::numeric_limits<T>::min(),
                                       std::numeric_limits<T>::max()};
 
 bool same(double a, double b) {
@@ -33,7 +33,7 @@ ComparedStep compared(StepTaker& cpu_steps, const Step& step, const Trace& trace
   for (const ValueId id : step.in) operands.push_back({trace.values[static_cast<std::size_t>(id)], nullptr});
   const Tensor& device = *trace.value(step.out);
   const std::shared_ptr<const Tensor> cpu = cpu_steps.result(step, operands);
-  const Arithmetic& arithmetic = trace.dtype == Dtype::f32 ? arithmetic_of<float> : arithmetic_of<double>;
+  const FloatingPoint& arithmetic = trace.dtype == Dtype::f32 ? arithmetic_of<float> : arithmetic_of<double>;
   const std::shared_ptr<const Tensor> bound = cpu_steps.radius(step, operands, *cpu, arithmetic);
   const auto entry = [&](Index i) {
     return ComparedEntry{place_of(i, device.shape(), query_heads), device.data()[i], cpu->data()[i],

@@ -30,7 +30,7 @@ double radius_at(const Uncertain& value, const Entry& at) {
 }
 
 // What an entry moves by, and what rounding adds. No finite number is near an infinite one.
-double bound_of(double moved, double size, double roundings, double terms, double result, const Arithmetic& arithmetic) {
+double bound_of(double moved, double size, double roundings, double terms, double result, const FloatingPoint& arithmetic) {
   if (std::isinf(result)) return 0;
   if (size > arithmetic.greatest) return std::numeric_limits<double>::infinity();
   return moved + (roundings * arithmetic.eps * size + terms * arithmetic.least);
@@ -50,7 +50,7 @@ double& number_at(Tensor& tensor, const Entry& at) {
 
 // As radius_of_terms, term by term: on the sizes the step itself would take away what must be added.
 Tensor radius_of_rotation(const Plan& plan, const Step& step, const std::vector<Uncertain>& operands, const Tensor& result,
-                          const Arithmetic& arithmetic) {
+                          const FloatingPoint& arithmetic) {
   Tensor radius(result.shape());
   for_each_entry(result.shape(), [&](const Entry& entry) {
     double sizes = 0, reaches = 0, terms = 0;
@@ -73,7 +73,7 @@ Tensor radius_of_rotation(const Plan& plan, const Step& step, const std::vector<
 }
 
 // tanh is steepest where its argument is nearest to 0.
-Tensor radius_of_softcap(double cap, const Uncertain& a, const Tensor& result, const Arithmetic& arithmetic) {
+Tensor radius_of_softcap(double cap, const Uncertain& a, const Tensor& result, const FloatingPoint& arithmetic) {
   Tensor radius(result.shape());
   for (Index i = 0; i < radius.size(); ++i) {
     const double off = a.radius ? a.radius->data()[i] : 0;
@@ -123,7 +123,7 @@ void move_powers(std::vector<Share>& shares, const Softmax& rule) {
 // Each z − max is rounded once, which moves e^(z − max) by the share eps·|z − max|, and the sum by the mean of these
 // shares, each as often as it has weight. The sum of n powers and the last quotient err relatively too. A hidden key has
 // weight 0, exactly.
-void bound_powers(std::vector<Share>& shares, const Softmax& rule, const Arithmetic& arithmetic) {
+void bound_powers(std::vector<Share>& shares, const Softmax& rule, const FloatingPoint& arithmetic) {
   double largest = -std::numeric_limits<double>::infinity(), mean = 0;
   for (const Share& share : shares) largest = std::max(largest, share.z);
   if (!std::isfinite(largest)) return;  // nothing to attend to, or NaN throughout
@@ -138,7 +138,7 @@ void bound_powers(std::vector<Share>& shares, const Softmax& rule, const Arithme
 }
 
 // z / Σ z: where the sum may be 0 nothing is known.
-void bound_quotients(std::vector<Share>& shares, const Arithmetic& arithmetic) {
+void bound_quotients(std::vector<Share>& shares, const FloatingPoint& arithmetic) {
   double sum = 0, sum_radius = 0;
   for (const Share& share : shares) {
     sum += share.z;
@@ -151,7 +151,7 @@ void bound_quotients(std::vector<Share>& shares, const Arithmetic& arithmetic) {
 }
 
 Tensor radius_of_softmax(const Plan& plan, const Step& step, const Uncertain& z, const Tensor& result,
-                         const Arithmetic& arithmetic) {
+                         const FloatingPoint& arithmetic) {
   Tensor radius(result.shape());
   radius.fill(-1);
   std::vector<Entry> together;
@@ -198,7 +198,7 @@ std::shared_ptr<const Tensor> StepTaker::result(const Step& step, const std::vec
 // on what the operands reach, less the step on their sizes. Of n terms each is rounded once, and each of the sums behind
 // it.
 Tensor StepTaker::radius_of_terms(const Step& step, const std::vector<Uncertain>& operands, const Tensor& result,
-                                  const Arithmetic& arithmetic) {
+                                  const FloatingPoint& arithmetic) {
   Tensors sizes, reaches;
   for (const Uncertain& operand : operands) {
     Tensor size(operand.numbers->shape());
@@ -221,7 +221,7 @@ Tensor StepTaker::radius_of_terms(const Step& step, const std::vector<Uncertain>
 }
 
 std::shared_ptr<const Tensor> StepTaker::radius(const Step& step, const std::vector<Uncertain>& operands,
-                                                const Tensor& result, const Arithmetic& arithmetic) {
+                                                const Tensor& result, const FloatingPoint& arithmetic) {
   const auto shared = [](Tensor radius) { return std::make_shared<const Tensor>(std::move(radius)); };
   switch (step.op) {
     case Op::product:

@@ -16,7 +16,7 @@ struct Uncertain {
 };
 
 // The floating point in which a result was computed.
-struct Arithmetic {
+struct FloatingPoint {
   double eps = 0;    // from 1 to the next number: twice the error of one rounding
   double least = 0;  // what is smaller may become 0
   // Where the sizes of a sum's terms pass it, so may a partial sum, and anything can come out.
@@ -34,14 +34,14 @@ class StepTaker {
   // For each entry of that result how far another may be from it whose operands lie within their radii, computed in this
   // arithmetic with its sums in any order. Null where nothing can be off.
   std::shared_ptr<const Tensor> radius(const Step& step, const std::vector<Uncertain>& operands, const Tensor& result,
-                                       const Arithmetic& arithmetic);
+                                       const FloatingPoint& arithmetic);
 
  private:
   using Tensors = std::vector<std::shared_ptr<const Tensor>>;
 
   std::shared_ptr<const Tensor> take(const Step& step, const Tensors& operands);
   Tensor radius_of_terms(const Step& step, const std::vector<Uncertain>& operands, const Tensor& result,
-                         const Arithmetic& arithmetic);
+                         const FloatingPoint& arithmetic);
 
   const RowPlan& rows_;
   compute::Workers workers_;

@@ -46,8 +46,8 @@ bool is_shared(StepId step) {
 
 // One rounding of a 32-bit float each, since float64 as the reference is far more exact; and more of a double than that, of
 // which some digits may be cut off.
-constexpr Arithmetic of_floats = {0.6e-7, std::numeric_limits<float>::min()};
-constexpr Arithmetic of_doubles = {2.5e-13, std::numeric_limits<double>::min()};
+constexpr FloatingPoint of_floats = {0.6e-7, std::numeric_limits<float>::min()};
+constexpr FloatingPoint of_doubles = {2.5e-13, std::numeric_limits<double>::min()};
 constexpr double roundings_of_written = 4;  // the number's, and what the operands' last bits do to it
 constexpr int float_digits = 9;             // as many identify every such float
 
