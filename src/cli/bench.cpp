@@ -11,7 +11,7 @@
 #include "compute/cost.hpp"
 #include "compute/cpu_variants.hpp"
 #include "compute/measure.hpp"
-#include "io/json/json_writer.hpp"
+#include "io/json/writer.hpp"
 
 namespace mha::cli {
 namespace {

@@ -4,16 +4,17 @@
 
 #include <deque>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "cli/commands.hpp"
 #include "cli/page_options.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
+#include "io/files/csv.hpp"
 #include "io/files/output_file.hpp"
 #include "io/files/output_folder.hpp"
 #include "io/files/roster.hpp"
+#include "io/problem/answer.hpp"
+#include "io/problem/problem_writer.hpp"
 #include "io/problem/trace_writer.hpp"
 #include "show/text/markdown_writer.hpp"
 #include "show/text/text_writer.hpp"
@@ -94,32 +95,15 @@ struct Folders {
 void write_key(io::Sink& sink, const Problem& problem, std::optional<int> rounding) {
   const Plan plan = make_plan(problem);
   const Selection all;
-  io::write_trace(sink, problem, plan, compute::run(plan, {compute::values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
-}
-
-// Whether a list of the JSON text holds a number: in a template they are all null.
-bool is_filled_in(std::string_view json) {
-  std::string open;  // brackets
-  bool in_text = false;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (in_text && c == '\\') ++i;
-    if (c == '"') in_text = !in_text;
-    if (in_text) continue;
-    if (c == '[' || c == '{') open += c;
-    if ((c == ']' || c == '}') && !open.empty()) open.pop_back();
-    if (c >= '0' && c <= '9' && !open.empty() && open.back() == '[') return true;
-  }
-  return false;
+  io::write_trace(sink, problem, plan,
+                  compute::run(plan, {compute::values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
 }
 
 // Nobody's work is written over.
 void refuse_filled_in(const std::string& folder) {
   const std::string path = folder + "/answer.json";
   if (!std::filesystem::is_regular_file(path)) return;
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (is_filled_in(text))
+  if (io::is_filled_in(path))
     throw Error(fmt::format("{} is filled in already; name another folder with -o, or move that file away", path));
 }
 
@@ -132,7 +116,7 @@ void write_exercise_files(const Problem& problem, const study::WorksheetOptions&
     return files.emplace_back(folder + "/" + name).sink();
   };
   const show::Document page = study::worksheet(problem, options);
-  study::write_exercise(open(folders.student, "problem.json"), problem);
+  io::write_problem(open(folders.student, "problem.json"), problem);
   open(folders.student, "worksheet.md").write(show::write_markdown(page, page_width));
   open(folders.student, "worksheet.txt").write(show::write_text(page, {page_width, false, false}));
   study::write_answer_template(open(folders.student, "answer.json"), problem);

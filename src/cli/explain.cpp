@@ -7,7 +7,7 @@
 #include "cli/page_options.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
-#include "io/problem/answer_names.hpp"
+#include "io/problem/answer.hpp"
 #include "study/explain/explanation_json.hpp"
 #include "study/explain/explanation_page.hpp"
 

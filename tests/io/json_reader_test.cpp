@@ -1,5 +1,5 @@
 // JSON text to a tree: numbers to the last bit, the place of everything, and a sentence for each slip.
-#include "io/json/json_reader.hpp"
+#include "io/json/reader.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

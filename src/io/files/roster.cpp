@@ -119,19 +119,4 @@ std::vector<Student> read_roster(const std::string& path) {
   return parse_roster(text, path);
 }
 
-std::string csv_line(const std::vector<std::string>& fields) {
-  std::string line;
-  for (const std::string& field : fields) {
-    if (&field != &fields.front()) line += ',';
-    if (field.find_first_of(",\"\r\n") == std::string::npos) {
-      line += field;
-      continue;
-    }
-    line += '"';
-    for (const char c : field) line += c == '"' ? "\"\"" : std::string(1, c);
-    line += '"';
-  }
-  return line + "\n";
-}
-
 }  // namespace mha::io

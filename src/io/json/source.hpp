@@ -7,9 +7,26 @@
 #include <vector>
 
 #include "io/json/input_fault.hpp"
-#include "io/json/json_word.hpp"
 
 namespace mha::io {
+
+// A token that stands without quotes.
+struct Word {
+  enum class Kind {
+    number,      // `value` is the nearest double
+    too_large,   // a number beyond the range of doubles
+    not_finite,  // NaN, Infinity, -Infinity, as Python's json writes them: no JSON, but the reader decides
+    boolean,     // `value` is 0 or 1
+    null,        // `value` is NaN
+    wrong,
+  };
+  Kind kind = Kind::wrong;
+  double value = 0;
+  std::string_view written;
+};
+
+// Whether the grammar of JSON makes a number of it.
+bool is_json_number(std::string_view word);
 
 // The parser that reads from here reports no positions, takes -0 for the integer 0, refuses NaN, looks one character ahead
 // after a number, and remembers every character since the last number or text. So the source cuts the input into tokens

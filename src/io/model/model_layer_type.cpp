@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"
-#include "io/json/json_values.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"
-#include "io/json/json_values.hpp"
+#include "io/json/tree.hpp"
 #include "io/model/model_layer_type.hpp"
 #include "io/model/model_rope.hpp"
 

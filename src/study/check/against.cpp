@@ -15,7 +15,7 @@ constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 template <typename T>
 constexpr FloatingPoint arithmetic_of = {std::numeric_limits<T>::epsilon(), std::numeric_limits<T>::min(),
-                                      std::numeric_limits<T>::max()};
+                                         std::numeric_limits<T>::max()};
 
 bool same(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/json/json_writer.hpp"
+#include "io/json/writer.hpp"
 #include "show/words/phrases.hpp"
 
 namespace mha::study {

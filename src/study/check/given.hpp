@@ -50,11 +50,11 @@ struct ToleranceOptions {
 };
 
 struct Precision {
-  double absolute = 0;          // half a unit of the last decimal
-  double relative = 0;          // the same as a share of the number
-  double absolute_between = 0;  // of steps that were computed but not handed in
-  FloatingPoint arithmetic = {};   // with which the person's program computed
-  bool propagated = true;       // what is not known of a step's operands is not known of its result
+  double absolute = 0;            // half a unit of the last decimal
+  double relative = 0;            // the same as a share of the number
+  double absolute_between = 0;    // of steps that were computed but not handed in
+  FloatingPoint arithmetic = {};  // with which the person's program computed
+  bool propagated = true;         // what is not known of a step's operands is not known of its result
 
   // How far a written number may be from the one that was meant.
   double written(double number) const;

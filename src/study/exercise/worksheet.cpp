@@ -4,11 +4,11 @@
 #include <set>
 
 #include "show/pages/facts.hpp"
-#include "show/words/notation.hpp"
-#include "show/words/phrases.hpp"
 #include "show/pages/step_blocks.hpp"
 #include "show/pages/step_captions.hpp"
 #include "show/pages/step_equation.hpp"
+#include "show/words/notation.hpp"
+#include "show/words/phrases.hpp"
 
 namespace mha::study {
 namespace {
@@ -89,7 +89,8 @@ class Sheet {
     std::vector<show::Block>& blocks = document_.blocks;
     blocks.emplace_back(show::Title{{text(title), show::Words().quote(problem_.title.in(options_.language))}});
     blocks.emplace_back(show::given_facts_of(scene_));
-    const show::Words student = options_.student.empty() ? show::Words("…………………………") : show::Words().quote(options_.student);
+    const show::Words student =
+        options_.student.empty() ? show::Words("…………………………") : show::Words().quote(options_.student);
     add_note(show::Note::Kind::paragraph, show::say_words(options_.language, name, {student}));
     add_note(show::Note::Kind::paragraph, text(show::phrase::convention));
     add_note(show::Note::Kind::paragraph,
@@ -111,10 +112,12 @@ class Sheet {
 
   void add_step(const Step& step, int number, show::Place place) {
     document_.blocks.emplace_back(show::StepHeading{number, std::string(name_of(step.id).title.in(options_.language)),
-                                              show::formula(scene_, step, place), show::shape_arithmetic(scene_, step)});
+                                                    show::formula(scene_, step, place),
+                                                    show::shape_arithmetic(scene_, step)});
     const Index first = show::place_of_head(scene_, step.out, 0, show::own_head(scene_, step.out, place.head)).head;
     if (first != place.head)
-      return add_note(show::Note::Kind::caption, show::Words(show::say(options_.language, show::phrase::same_as_in_head, scene_.counted(first))));
+      return add_note(show::Note::Kind::caption,
+                      show::Words(show::say(options_.language, show::phrase::same_as_in_head, scene_.counted(first))));
     for (show::Words& caption : show::captions_of(scene_, step, place))
       if (!caption.empty()) add_note(show::Note::Kind::caption, std::move(caption));
     add_way(step.op);
@@ -167,7 +170,9 @@ class Sheet {
     return matrix;
   }
 
-  void add_note(show::Note::Kind kind, show::Words words) { document_.blocks.emplace_back(show::Note{kind, std::move(words)}); }
+  void add_note(show::Note::Kind kind, show::Words words) {
+    document_.blocks.emplace_back(show::Note{kind, std::move(words)});
+  }
   show::Words text(const Text& sentence) const { return show::Words(std::string(sentence.in(options_.language))); }
 
   const Problem& problem_;

@@ -1,5 +1,5 @@
 // A JSON input in memory: how its parts are called in messages.
-#include "io/json/json_tree.hpp"
+#include "io/json/tree.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,13 +14,8 @@
 namespace mha::io {
 namespace {
 
-std::string describe_file(const Grid& grid) {
-  if (grid.axes.size() == 1) return fmt::format("{} numbers in {}", grid.axes.front(), grid.file->name());
-  return fmt::format("{} numbers in {}", shape_text(grid.axes), grid.file->name());
-}
-
 std::string describe_grid(const Grid& grid) {
-  if (grid.file) return describe_file(grid);
+  if (grid.file) return fmt::format("{} numbers in {}", shape_text(grid.axes), grid.file->name());
   if (std::find(grid.axes.begin(), grid.axes.end(), 0) != grid.axes.end()) return grid.axes.size() == 1 ? "[]" : "[[]]";
   const Index first = grid.axes.front();
   if (grid.axes.size() == 1) return fmt::format("a list of {} number{}", first, first == 1 ? "" : "s");

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +12,14 @@
 #include "io/files/sink.hpp"
 
 namespace mha::io {
+
+inline constexpr std::size_t number_text_size = 24;  // the longest: -2.2250738585072014e-308
+
+// Writes the text at `to`, where number_text_size characters must fit, and returns its end. Whole numbers below 2^53 look
+// like integers; −0 is -0.0 and larger numbers have an exponent, so that Python reads a float and not an int; −∞, ∞ and
+// NaN, which JSON does not have, are the strings "-inf", "inf" and "nan".
+char* write_number(char* to, double number);
+char* write_number(char* to, float number);
 
 class JsonWriter {
  public:
@@ -30,7 +40,7 @@ class JsonWriter {
   // A member of an object in one call.
   void text(std::string_view name, std::string_view value) { key(name), text(value); }
   void number(std::string_view name, double value, Dtype dtype = Dtype::f64) { key(name), number(value, dtype); }
-  void integer(std::string_view name, Index value) { key(name), integer(value); }
+  void integer(std::string_view name, std::optional<Index> value) { key(name), value ? integer(*value) : null(); }
   void boolean(std::string_view name, bool value) { key(name), boolean(value); }
 
   void row(const double* first, Index count, Dtype dtype = Dtype::f64);
@@ -49,10 +59,7 @@ class JsonWriter {
   void begin(std::string_view opening, char closing, Spread spread);
   void start_value();
   void new_line();
-  template <class Real>
-  void put_row(const double* first, Index count);
-  template <class Real>
-  void put_number(double value);
+  void put_number(double value, Dtype dtype);
   void put(std::string_view text);
   void put_quoted(std::string_view text);
   void make_room(std::size_t size);

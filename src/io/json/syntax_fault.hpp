@@ -18,4 +18,7 @@ struct Opening {
 // `reason` is the parser's own account, which alone knows what is wrong inside a text.
 InputFault syntax_fault(Source& source, const std::vector<Opening>& open, bool after_key, std::string_view reason);
 
+// A token without quotes that is neither a number nor a literal.
+InputFault wrong_word(Position position, std::string_view word);
+
 }  // namespace mha::io

@@ -1,5 +1,5 @@
 // JSON text to a tree of nodes: what nlohmann's parser reports, put in its place.
-#include "io/json/json_reader.hpp"
+#include "io/json/reader.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,7 @@
 #include <unordered_map>
 
 #include "core/utf8.hpp"
-#include "io/json/grid_builder.hpp"
-#include "io/json/json_syntax.hpp"
+#include "io/json/syntax_fault.hpp"
 
 namespace mha::io {
 namespace {
@@ -22,37 +21,133 @@ using Json = nlohmann::json;
 constexpr std::size_t most_nested = 64;
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
-decltype(Node::value) value_of(const Word& word) {
-  if (word.kind == Word::Kind::null) return Null{};
-  if (word.kind == Word::Kind::boolean) return word.value != 0;
-  return Scalar{word.value, escape(word.written)};
-}
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 // Texts that stand for numbers which JSON does not have.
 struct NumberText {
   std::string_view text;
   OddEntry::Kind kind;
   double value;
 };
-constexpr std::array number_texts_known = {
-    NumberText{"-inf", OddEntry::Kind::minus_infinity_text, -infinity},
-    NumberText{"inf", OddEntry::Kind::not_finite, infinity},
+constexpr std::array known_number_texts = {
+    NumberText{"-inf", OddEntry::Kind::minus_infinity_text, -std::numeric_limits<double>::infinity()},
+    NumberText{"inf", OddEntry::Kind::not_finite, std::numeric_limits<double>::infinity()},
     NumberText{"nan", OddEntry::Kind::not_finite, no_value},
 };
 
 // Null where the text is no number.
 const NumberText* number_text(std::string_view text, NumberTexts accepted) {
-  const std::size_t count = accepted == NumberTexts::all ? number_texts_known.size() : 1;
-  const auto* end = number_texts_known.begin() + count;
-  const auto* found =
-      std::find_if(number_texts_known.begin(), end, [&](const NumberText& row) { return row.text == text; });
-  return found == end ? nullptr : found;
+  for (const NumberText& row : known_number_texts)
+    if (row.text == text && (accepted == NumberTexts::all || row.kind == OddEntry::Kind::minus_infinity_text)) return &row;
+  return nullptr;
 }
 
 bool is_ignored(std::string_view key) {
   return key.starts_with('_') || key == "$schema";
+}
+
+// Lists of numbers inside lists, collected into one flat block; what is not rectangular is refused.
+class GridBuilder {
+ public:
+  GridBuilder(Source& source, std::string path) : source_(source), path_(std::move(path)), position_(source.position()) {
+    open();
+  }
+
+  void open();
+  bool close();  // true: that was the outermost list
+  void put(double value) {
+    if (lists_.size() != leaf_depth_) begin_leaf();
+    grid_.numbers.push_back(value);
+    ++lists_.back().entries;
+  }
+  void put_odd(OddEntry::Kind kind, double value, std::string_view found);
+  void see_written(const Word& number) { grid_.writing.see(number.written, number.value); }
+  [[noreturn]] void refuse_object() const;
+
+  bool undecided() const { return leaf_depth_ == 0; }  // nothing but opening brackets so far
+  std::size_t depth() const { return lists_.size(); }
+  std::string entry_path() const { return path_to(lists_.size()); }  // of the entry to come
+
+  Node take() { return {position_, std::move(path_), std::move(grid_)}; }
+
+ private:
+  struct OpenList {
+    Position position;
+    Index entries = 0;
+  };
+
+  void begin_leaf();
+  std::string path_to(std::size_t depth) const;
+
+  Source& source_;
+  std::string path_;
+  Position position_;
+  std::vector<OpenList> lists_;
+  std::size_t leaf_depth_ = 0;  // how many lists are around a number; 0: not known yet
+  Grid grid_;
+};
+
+constexpr Index unknown = -1;  // an axis whose first list is still open
+
+void GridBuilder::open() {
+  const Position position = source_.position();
+  if (leaf_depth_ != 0 && lists_.size() >= leaf_depth_)
+    throw InputFault(position, entry_path(), "a list stands where a number belongs; the entries before it are numbers");
+  lists_.push_back({position, 0});
+  if (grid_.axes.size() < lists_.size()) grid_.axes.push_back(unknown);
+}
+
+bool GridBuilder::close() {
+  const std::size_t depth = lists_.size() - 1;
+  const OpenList list = lists_.back();
+  if (leaf_depth_ == 0) leaf_depth_ = lists_.size();
+  Index& axis = grid_.axes[depth];
+  if (axis == unknown) axis = list.entries;
+  if (axis != list.entries) {
+    std::string first = path_;
+    for (std::size_t i = 0; i < depth; ++i) first = path_of(first, 0);
+    throw InputFault(
+        list.position, path_to(depth),
+        fmt::format("the length is {} here but {} in {}; rows of a matrix all have one length", list.entries, axis, first));
+  }
+  lists_.pop_back();
+  if (lists_.empty()) return true;
+  ++lists_.back().entries;
+  return false;
+}
+
+void GridBuilder::put_odd(OddEntry::Kind kind, double value, std::string_view found) {
+  const auto is_same = [kind](const OddEntry& entry) { return entry.kind == kind; };
+  if (std::none_of(grid_.odd.begin(), grid_.odd.end(), is_same))
+    grid_.odd.push_back({kind, source_.position(), entry_path(), std::string(found)});
+  if (kind == OddEntry::Kind::null) grid_.nulls.push_back(grid_.numbers.size());
+  put(value);
+}
+
+void GridBuilder::refuse_object() const {
+  if (leaf_depth_ == 1 && !grid_.nulls.empty() && grid_.nulls.size() == grid_.numbers.size())
+    throw InputFault(grid_.odd.front().position, grid_.odd.front().path,
+                     "null stands in a list of objects; write the object that belongs here, or leave the entry out");
+  throw InputFault(source_.position(), entry_path(),
+                   "an object stands where a number belongs; the entries before it are numbers");
+}
+
+void GridBuilder::begin_leaf() {
+  if (leaf_depth_ != 0)
+    throw InputFault(source_.position(), entry_path(),
+                     "a single entry stands where a list belongs; the entries before it are lists");
+  leaf_depth_ = lists_.size();
+}
+
+// The list or entry inside `depth` of the open lists.
+std::string GridBuilder::path_to(std::size_t depth) const {
+  std::string path = path_;
+  for (std::size_t i = 0; i < depth; ++i) path = path_of(path, lists_[i].entries);
+  return path;
+}
+
+decltype(Node::value) value_of(const Word& word) {
+  if (word.kind == Word::Kind::null) return Null{};
+  if (word.kind == Word::Kind::boolean) return word.value != 0;
+  return Scalar{word.value, escape(word.written)};
 }
 
 class TreeReader {
@@ -94,7 +189,7 @@ class TreeReader {
   bool ignored();
   bool end_frame();
   bool lists_stay_lists() const;
-  void unpack_grid();
+  void unpack_grid(std::size_t end);
   std::string child_path() const;
   Node node(Position position, decltype(Node::value) value) const { return {position, child_path(), std::move(value)}; }
   void place(Node node);
@@ -139,12 +234,11 @@ bool TreeReader::word() {
 void TreeReader::put(const Word& word) {
   switch (word.kind) {
     case Word::Kind::number:
-      if (number_texts_ == NumberTexts::all) grid_->see_written(word.written, word.value);
-      return grid_->put(word.value, [this] { return source_.position(); });
-    case Word::Kind::not_finite:
-      return grid_->put_odd(OddEntry::Kind::not_finite, word.value, source_.position(), word.written);
-    case Word::Kind::boolean: return grid_->put_odd(OddEntry::Kind::boolean, word.value, source_.position(), word.written);
-    case Word::Kind::null: return grid_->put_odd(OddEntry::Kind::null, no_value, source_.position(), word.written);
+      if (number_texts_ == NumberTexts::all) grid_->see_written(word);
+      return grid_->put(word.value);
+    case Word::Kind::not_finite: return grid_->put_odd(OddEntry::Kind::not_finite, word.value, word.written);
+    case Word::Kind::boolean: return grid_->put_odd(OddEntry::Kind::boolean, word.value, word.written);
+    case Word::Kind::null: return grid_->put_odd(OddEntry::Kind::null, word.value, word.written);
     case Word::Kind::too_large:
     case Word::Kind::wrong: return;  // refused before
   }
@@ -153,13 +247,13 @@ void TreeReader::put(const Word& word) {
 bool TreeReader::string(std::string& text) {
   if (ignored()) return true;
   const NumberText* number = number_text(text, number_texts_);
-  if (grid_ && grid_->undecided() && number == nullptr) unpack_grid();
+  if (grid_ && grid_->undecided() && number == nullptr) unpack_grid(open_.size());
   if (!grid_) {
     place(node(source_.position(), std::move(text)));
   } else if (number != nullptr) {
-    grid_->put_odd(number->kind, number->value, source_.position(), quote(text));
+    grid_->put_odd(number->kind, number->value, quote(text));
   } else {
-    grid_->put_odd(OddEntry::Kind::text, no_value, source_.position(), "the text " + quote(text));
+    grid_->put_odd(OddEntry::Kind::text, no_value, "the text " + quote(text));
   }
   return true;
 }
@@ -177,8 +271,8 @@ void TreeReader::open(char bracket) {
 bool TreeReader::start_object(std::size_t) {
   open('{');
   if (ignore_from_ != 0) return true;
-  if (grid_ && !grid_->undecided()) grid_->refuse_object(source_.position());
-  if (grid_) unpack_grid();
+  if (grid_ && !grid_->undecided()) grid_->refuse_object();
+  if (grid_) unpack_grid(open_.size() - 1);
   frames_.push_back({node(source_.position(), Object{}), {}, {}, {}});
   return true;
 }
@@ -205,11 +299,11 @@ bool TreeReader::start_array(std::size_t) {
   open('[');
   if (ignore_from_ != 0) return true;
   if (grid_) {
-    grid_->open(source_.position());
+    grid_->open();
   } else if (lists_stay_lists()) {
     frames_.push_back({node(source_.position(), List{}), {}, {}, {}});
   } else {
-    grid_.emplace(child_path(), source_.position());
+    grid_.emplace(source_, child_path());
   }
   return true;
 }
@@ -243,11 +337,11 @@ bool TreeReader::lists_stay_lists() const {
          std::find(lists_of_text_.begin(), lists_of_text_.end(), frames_.front().key) != lists_of_text_.end();
 }
 
-// The lists that were opened hold no numbers.
-void TreeReader::unpack_grid() {
-  const std::vector<Position> openings = grid_->openings();
+// The lists of the grid, which end at this place of the open ones, hold no numbers.
+void TreeReader::unpack_grid(std::size_t end) {
+  const std::size_t begin = end - grid_->depth();
   grid_.reset();
-  for (const Position position : openings) frames_.push_back({node(position, List{}), {}, {}, {}});
+  for (std::size_t i = begin; i < end; ++i) frames_.push_back({node(open_[i].position, List{}), {}, {}, {}});
 }
 
 std::string TreeReader::child_path() const {

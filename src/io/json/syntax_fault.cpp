@@ -1,7 +1,9 @@
 // What to say when the input is no JSON: what was found, what belongs there, and the slip behind it.
-#include "io/json/json_syntax.hpp"
+#include "io/json/syntax_fault.hpp"
 
 #include <fmt/format.h>
+
+#include <array>
 
 #include "core/utf8.hpp"
 
@@ -76,6 +78,66 @@ std::string_view slip(char token, char previous, bool after_key) {
   return "";
 }
 
+// What people write, by how it begins or as a whole, and what to do about it.
+struct Habit {
+  std::string_view written;
+  std::string_view remedy;
+  bool is_whole = false;
+};
+
+constexpr std::string_view no_comments =
+    "JSON has no comments; a key that starts with _ may hold a remark: \"_remark\": \"…\"";
+constexpr std::string_view straight_quotes = "texts and keys stand in straight double quotes: \"…\"";
+constexpr std::string_view every_entry = "mha needs every entry; a printed matrix with dots has lost some";
+constexpr std::string_view no_such_number = "JSON has no such number; an add mask takes the text \"-inf\"";
+constexpr std::array habits = {
+    Habit{"//", no_comments},
+    Habit{"/*", no_comments},
+    Habit{"#", no_comments},
+    Habit{"'", "texts and keys stand in double quotes: \"…\""},
+    Habit{"“", straight_quotes},
+    Habit{"”", straight_quotes},
+    Habit{"−", "a minus sign in JSON is the plain hyphen: -1"},
+    Habit{"...", every_entry},
+    Habit{"…", every_entry},
+    Habit{"True", "write true", true},
+    Habit{"TRUE", "write true", true},
+    Habit{"False", "write false", true},
+    Habit{"FALSE", "write false", true},
+    Habit{"None", "write null, or leave the key out", true},
+    Habit{"nan", "JSON has no such number", true},
+    Habit{"inf", no_such_number, true},
+    Habit{"-inf", "in an add mask write it as text: \"-inf\"", true},
+    Habit{"+Infinity", no_such_number, true},
+};
+
+std::string mend_number(std::string_view word) {
+  const std::string_view sign = word.starts_with('-') ? "-" : "";
+  std::string_view digits = word.substr(word.find_first_not_of("+-"));
+  if (digits.starts_with('.')) return fmt::format("write a digit before the point: {}0{}", sign, escape(digits));
+  if (digits.ends_with('.')) return fmt::format("write a digit behind the point: {}{}0", sign, escape(digits));
+  const std::size_t first = digits.find_first_not_of('0');
+  if (first != 0 && first != std::string_view::npos && is_json_number(digits.substr(first)))
+    return fmt::format("leading zeros are not allowed: {}{}", sign, escape(digits.substr(first)));
+  if (word.starts_with('+') && is_json_number(digits)) return "numbers carry no plus sign: " + escape(digits);
+  return "a number is decimal, such as -0.5 or 1.5e-3";
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// What should stand in place of a wrong word.
+std::string mend(std::string_view word) {
+  for (const Habit& habit : habits)
+    if (habit.is_whole ? word == habit.written : word.starts_with(habit.written)) return std::string(habit.remedy);
+  const std::size_t digits = word.find_first_not_of("+-");
+  const bool like_a_number =
+      digits <= 1 &&
+      (is_digit(word[digits]) || (word[digits] == '.' && word.size() > digits + 1 && is_digit(word[digits + 1])));
+  return like_a_number ? mend_number(word) : "texts and keys stand in double quotes";
+}
+
 }  // namespace
 
 InputFault syntax_fault(Source& source, const std::vector<Opening>& open, bool after_key, std::string_view reason) {
@@ -103,6 +165,10 @@ InputFault syntax_fault(Source& source, const std::vector<Opening>& open, bool a
   return {here, "",
           fmt::format("found {}, expected {} in {}{}", found, expected, name_of_opening(open.back()),
                       slip(token, previous, after_key))};
+}
+
+InputFault wrong_word(Position position, std::string_view word) {
+  return {position, "", fmt::format("found {}, which is no JSON: {}", escape(word), mend(word))};
 }
 
 }  // namespace mha::io

@@ -1,12 +1,43 @@
 // Separators and line breaks follow from a stack of open containers; numbers go straight into the buffer.
-#include "io/json/json_writer.hpp"
+#include "io/json/writer.hpp"
 
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "io/json/numbers_text.hpp"
-
 namespace mha::io {
+namespace {
+
+constexpr double exact_integers = 9007199254740992.0;  // 2^53
+
+char* write_text(char* to, std::string_view text) {
+  return to + text.copy(to, text.size());
+}
+
+template <class Real>
+char* write_real(char* to, Real number) {
+  char* const end = to + number_text_size;
+  if (std::fabs(static_cast<double>(number)) < exact_integers) {
+    const auto whole = static_cast<std::int64_t>(number);
+    if (static_cast<Real>(whole) != number) return std::to_chars(to, end, number).ptr;
+    if (whole == 0 && std::signbit(number)) return write_text(to, "-0.0");
+    return std::to_chars(to, end, whole).ptr;
+  }
+  if (std::isnan(number)) return write_text(to, "\"nan\"");
+  if (std::isinf(number)) return write_text(to, number < 0 ? "\"-inf\"" : "\"inf\"");
+  return std::to_chars(to, end, number, std::chars_format::scientific).ptr;
+}
+
+}  // namespace
+
+char* write_number(char* to, double number) {
+  return write_real(to, number);
+}
+char* write_number(char* to, float number) {
+  return write_real(to, number);
+}
 
 void JsonWriter::begin(std::string_view opening, char closing, Spread spread) {
   start_value();
@@ -35,11 +66,7 @@ void JsonWriter::text(std::string_view value) {
 
 void JsonWriter::number(double value, Dtype dtype) {
   start_value();
-  if (dtype == Dtype::f32) {
-    put_number<float>(value);
-  } else {
-    put_number<double>(value);
-  }
+  put_number(value, dtype);
 }
 
 void JsonWriter::integer(Index value) {
@@ -59,11 +86,12 @@ void JsonWriter::null() {
 
 void JsonWriter::row(const double* first, Index count, Dtype dtype) {
   start_value();
-  if (dtype == Dtype::f32) {
-    put_row<float>(first, count);
-  } else {
-    put_row<double>(first, count);
+  put("[");
+  for (Index i = 0; i < count; ++i) {
+    if (i > 0) put(", ");
+    put_number(first[i], dtype);
   }
+  put("]");
 }
 
 void JsonWriter::matrix(const double* first, Index rows, Index cols, Dtype dtype) {
@@ -93,21 +121,11 @@ void JsonWriter::new_line() {
   for (std::size_t i = 0; i < levels_.size(); ++i) put(" ");
 }
 
-template <class Real>
-void JsonWriter::put_row(const double* first, Index count) {
-  put("[");
-  for (Index i = 0; i < count; ++i) {
-    if (i > 0) put(", ");
-    put_number<Real>(first[i]);
-  }
-  put("]");
-}
-
-template <class Real>
-void JsonWriter::put_number(double value) {
+void JsonWriter::put_number(double value, Dtype dtype) {
   make_room(number_text_size);
   char* const to = buffer_.data() + used_;
-  used_ += static_cast<std::size_t>(write_number(to, static_cast<Real>(value)) - to);
+  char* const end = dtype == Dtype::f32 ? write_number(to, static_cast<float>(value)) : write_number(to, value);
+  used_ += static_cast<std::size_t>(end - to);
 }
 
 void JsonWriter::put(std::string_view text) {

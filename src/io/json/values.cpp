@@ -1,5 +1,5 @@
 // Nodes as the values that a problem needs, and what to say of those that are something else.
-#include "io/json/json_values.hpp"
+#include "io/json/tree.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -132,10 +132,6 @@ Grid& expect_list(Node& node, Entries entries) {
   return grid;
 }
 
-void expect_length(const Node& node, Index found, Index expected, std::string_view each) {
-  if (found != expected) fail(node, fmt::format("found {}, expected {}, {}", counted(found, "number"), expected, each));
-}
-
 }  // namespace
 
 Grid& expect_grid(Node& node, Entries entries) {
@@ -177,6 +173,12 @@ Numbers take_numbers(Node& node) {
   return std::move(grid.numbers);
 }
 
+Object& expect_object(Node& node, std::string_view what) {
+  Object* object = node.as<Object>();
+  if (object == nullptr) fail(node, fmt::format("found {}, expected {}", describe(node), what));
+  return *object;
+}
+
 double expect_number(const Node& node) {
   const Scalar* number = node.as<Scalar>();
   if (number == nullptr || !std::isfinite(number->value))
@@ -198,17 +200,15 @@ const std::string& expect_text(const Node& node) {
 
 std::vector<double> expect_numbers(Node& node, Index count, std::string_view each) {
   const Grid& grid = expect_list(node, Entries::numbers);
-  expect_length(node, grid.axes[0], count, each);
+  const Index found = grid.axes[0];
+  if (found != count) fail(node, fmt::format("found {}, expected {}, {}", counted(found, "number"), count, each));
   return {grid.numbers.data(), grid.numbers.data() + grid.numbers.size()};
 }
 
 std::vector<Index> expect_integers(Node& node, Index count, std::string_view each) {
-  const Grid& grid = expect_list(node, Entries::numbers);
-  expect_length(node, grid.axes[0], count, each);
-  expect_entries(node, grid, "an integer", is_integer);
-  std::vector<Index> integers;
-  for (std::size_t i = 0; i < grid.numbers.size(); ++i) integers.push_back(static_cast<Index>(grid.numbers[i]));
-  return integers;
+  const std::vector<double> numbers = expect_numbers(node, count, each);
+  expect_entries(node, *node.as<Grid>(), "an integer", is_integer);
+  return {numbers.begin(), numbers.end()};
 }
 
 std::string counted(Index count, std::string_view thing) {

@@ -1,28 +1,36 @@
-// Answer files: JSON in, the person's matrices out.
-#include "io/problem/answer_reader.hpp"
+// Answer files: JSON in, the person's matrices out; and the names of matrices.
+#include "io/problem/answer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <system_error>
 #include <utility>
 
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"
-#include "io/problem/answer_names.hpp"
 #include "io/files/input_file.hpp"
-#include "io/json/json_reader.hpp"
-#include "io/json/json_values.hpp"
+#include "io/json/reader.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 namespace {
 
+// The first step of this kind with this id or symbol.
+template <typename Belongs>
+std::optional<StepId> find_step(std::string_view name, Belongs belongs) {
+  for (const StepName& step : step_names)
+    if (belongs(step) && (name == step.id || name == step.symbol)) return step.step;
+  return std::nullopt;
+}
+
 // What a trace has beside matrices; its labels may look like numbers.
 constexpr std::array<std::string_view, 11> not_matrices = {"format", "version",  "title",  "description", "name",  "device",
                                                            "dtype",  "rounding", "config", "parameters",  "tokens"};
-constexpr std::array<std::string_view, 4> lists_of_text = {"config", "title", "description", "tokens"};
+constexpr std::array<std::string_view, 4> texts_of_answer = {"config", "title", "description", "tokens"};
 constexpr std::string_view expected =
     "one answer: {\"A1\": …, \"Y\": …}, or as a trace: {\"heads\": [{\"weights\": …}], \"output\": …}";
 
@@ -45,12 +53,6 @@ class AnswerReader {
 
   Answer answer_;
 };
-
-Object& expect_object(Node& node, std::string_view what) {
-  Object* object = node.as<Object>();
-  if (object == nullptr) fail(node, fmt::format("found {}, expected {}", describe(node), what));
-  return *object;
-}
 
 Answer AnswerReader::read(Node& root) {
   for (Member& member : expect_object(root, expected)) {
@@ -142,18 +144,18 @@ void AnswerReader::pass_over(const Member& member, const std::vector<std::string
 
 // `input` is what a Source is made from.
 template <typename Input>
-Answer read(Input input, std::string_view name) {
+Answer read_answer(Input input, std::string_view name) {
   Source source(input);
-  Node root = read_json(source, lists_of_text, NumberTexts::all);
+  Node root = read_json(source, texts_of_answer, NumberTexts::all);
   Answer answer = AnswerReader().read(root);
   if (answer.name.empty()) answer.name = name;
   return answer;
 }
 
 template <typename Input>
-Answer read_named(Input input, std::string_view name) {
+Answer read_named_answer(Input input, std::string_view name) {
   try {
-    Answer answer = read(input, name);
+    Answer answer = read_answer(input, name);
     answer.name = name;
     return answer;
   } catch (const InputFault& fault) {
@@ -163,23 +165,72 @@ Answer read_named(Input input, std::string_view name) {
   }
 }
 
+bool holds_numbers(const Node& node) {
+  const auto any = [](const auto& children, auto holds) { return std::any_of(children.begin(), children.end(), holds); };
+  if (const Grid* grid = node.as<Grid>()) return grid->nulls.size() < grid->numbers.size();
+  if (const Object* object = node.as<Object>())
+    return any(*object, [](const Member& member) { return holds_numbers(member.node); });
+  const List* list = node.as<List>();
+  return list != nullptr &&
+         any(*list, [](const Node& entry) { return holds_numbers(entry) || entry.as<Scalar>() != nullptr; });
+}
+
 }  // namespace
 
 Answer read_answer_file(const std::string& path) {
   const InputFile file(path);
-  return read_named(file.fd(), path);
+  return read_named_answer(file.fd(), path);
 }
 
 Answer read_answer_fd(int fd, std::string_view name) {
-  return read_named(fd, name);
+  return read_named_answer(fd, name);
 }
 
 Answer read_answer_line(std::string_view text, std::string_view file, Index line) {
   try {
-    return read(text, fmt::format("{}:{}", file, line));
+    return read_answer(text, fmt::format("{}:{}", file, line));
   } catch (const InputFault& fault) {
     throw named(file, InputFault({line, fault.position().column}, fault.path(), fault.what()));
   }
+}
+
+bool is_filled_in(const std::string& path) {
+  const InputFile file(path);
+  Source source(file.fd());
+  try {
+    return holds_numbers(read_json(source, {}));
+  } catch (const InputFault&) {
+    return source.token() != '\0' || source.previous_token() != '\0';  // an empty file is nobody's work
+  }
+}
+
+std::optional<MatrixName> matrix_name(std::string_view key) {
+  const std::string_view name = key.substr(0, key.find_last_not_of("0123456789") + 1);
+  std::optional<Index> head;
+  if (name.size() < key.size() && key[name.size()] != '0') {
+    Index number = 0;
+    const auto [end, error] = std::from_chars(key.data() + name.size(), key.data() + key.size(), number);
+    if (error == std::errc() && number <= most_heads) head = number - 1;
+  }
+  std::optional<StepId> step = head_step(head ? name : key);
+  if (!step && !head) step = find_step(key, [](const StepName& row) { return !row.per_head; });
+  return step ? std::optional(MatrixName{*step, head}) : std::nullopt;
+}
+
+std::optional<StepId> head_step(std::string_view key) {
+  return find_step(key, [](const StepName& name) { return name.per_head; });
+}
+
+std::optional<StepId> packed_step(std::string_view key) {
+  return find_step(key, [](const StepName& name) { return is_packed(name.step); });
+}
+
+std::vector<std::string> known_matrix_names() {
+  std::vector<std::string> names;
+  for (const StepName& step : step_names)
+    for (const std::string_view name : {step.id, step.symbol})
+      names.push_back(std::string(name) + (step.per_head ? "1" : ""));
+  return names;
 }
 
 }  // namespace mha::io

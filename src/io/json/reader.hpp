@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
-#include "io/json/json_tree.hpp"
 #include "io/json/source.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 
