@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "cli/commands.hpp"
-#include "cli/page_options.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
 #include "io/files/csv.hpp"
@@ -34,7 +33,7 @@ struct ExerciseTexts {
   bool bias = false;
 };
 
-struct Request {
+struct ExerciseRequest {
   study::ExerciseSizes sizes;
   const study::Difficulty* difficulty = nullptr;
   int seed = 1;
@@ -72,15 +71,13 @@ const study::Difficulty& difficulty_from(const ExerciseTexts& texts) {
   return study::difficulties[parse_choice("--difficulty", texts.difficulty.value_or("normal"), names)];
 }
 
-Request request_from(const ExerciseTexts& texts, const World& world) {
+ExerciseRequest exercise_request_from(const ExerciseTexts& texts, const World& world) {
   if (!texts.output) throw Error("where to? Name a folder: -o DIR; it is made if it is missing");
-  Request request;
+  ExerciseRequest request;
   request.sizes = sizes_from(texts);
   request.difficulty = &difficulty_from(texts);
   request.seed = number_or(texts.seed, "--seed", 1, 0, largest_seed);
-  request.worksheet.language = language_of(world);
-  if (texts.lang)
-    request.worksheet.language = parse_choice("--lang", *texts.lang, {"en", "zh"}) == 1 ? Language::zh : Language::en;
+  request.worksheet.language = language_from(texts.lang, world);
   request.worksheet.decimals = number_or(texts.round, "--round", 3, 0, 12);
   request.folder = *texts.output;
   request.roster = texts.roster;
@@ -117,8 +114,9 @@ void write_exercise_files(const Problem& problem, const study::WorksheetOptions&
   };
   const show::Document page = study::worksheet(problem, options);
   io::write_problem(open(folders.student, "problem.json"), problem);
-  open(folders.student, "worksheet.md").write(show::write_markdown(page, page_width));
-  open(folders.student, "worksheet.txt").write(show::write_text(page, {page_width, false, false}));
+  const show::TextStyle style{page_width, false, false};
+  open(folders.student, "worksheet.md").write(show::write_markdown(page, style));
+  open(folders.student, "worksheet.txt").write(show::write_text(page, style));
   study::write_answer_template(open(folders.student, "answer.json"), problem);
   write_key(open(folders.teacher, "key.json"), problem, std::nullopt);
   write_key(open(folders.teacher, "key_rounded.json"), problem, options.decimals);
@@ -126,7 +124,7 @@ void write_exercise_files(const Problem& problem, const study::WorksheetOptions&
   io::commit_all(files);
 }
 
-void write_for_class(const Request& request, const study::ExerciseMaker& maker) {
+void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker& maker) {
   const std::string teacher = request.folder + "/teacher";
   std::vector<Problem> problems;
   const std::vector<io::Student> students = io::read_roster(*request.roster);
@@ -161,7 +159,7 @@ void warn_of_blind_spots(const study::ExerciseSizes& sizes, const study::BlindSp
                           better.d_model, better.heads, groups));
 }
 
-constexpr std::string_view examples_of_use =
+constexpr std::string_view exercise_examples =
     "DIR gets problem.json, worksheet.md, worksheet.txt and answer.json (to be filled in), and for the teacher key.json,\n"
     "key_rounded.json and mistakes.json. With --roster each student gets DIR/NAME, and the teacher DIR/teacher.\n\n"
     "examples:\n"
@@ -187,10 +185,10 @@ Action setup_exercise(CLI::App& app) {
   declare_option(app, "--seed", texts->seed, "N", "another seed gives other numbers, the same one the same (1)");
   declare_option(app, "--roster", texts->roster, "FILE", "a CSV file with a name on each line: an exercise for each");
   declare_option(app, "--round", texts->round, "N", "decimals of the worksheet and of key_rounded.json (3)");
-  declare_option(app, "--lang", texts->lang, "en|zh", "language of the worksheet (from the locale)");
-  declare_footer(app, examples_of_use);
+  declare_language(app, texts->lang, "worksheet");
+  declare_footer(app, exercise_examples);
   return [texts](World& world) {
-    const Request request = request_from(*texts, world);
+    const ExerciseRequest request = exercise_request_from(*texts, world);
     if (!request.roster) refuse_filled_in(request.folder);
     const study::ExerciseMaker maker(request.sizes, *request.difficulty);
     warn_of_blind_spots(request.sizes, maker.blind_spots(), world);
