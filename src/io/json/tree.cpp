@@ -68,12 +68,6 @@ bool is_plain_key(std::string_view key) {
 
 }  // namespace
 
-const OddEntry* Grid::first_odd_except(std::initializer_list<OddEntry::Kind> accepted) const {
-  for (const OddEntry& entry : odd)
-    if (std::find(accepted.begin(), accepted.end(), entry.kind) == accepted.end()) return &entry;
-  return nullptr;
-}
-
 void Writing::see(std::string_view number, double value) {
   Writing one = written(number);
   if (one.digits > sure_digits) {

@@ -6,7 +6,6 @@
 
 #include "study/check/comparison.hpp"
 #include "study/check/given.hpp"
-#include "study/mistakes/plan_rows.hpp"
 
 namespace mha::study {
 

@@ -8,7 +8,7 @@
 #include <chrono>
 
 #include "core/error.hpp"
-#include "study/check/taint.hpp"
+#include "study/check/plan_rows.hpp"
 
 namespace mha::study {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "study/mistakes/plan_rows.hpp"
+#include "study/check/plan_rows.hpp"
 
 namespace mha::study {
 
