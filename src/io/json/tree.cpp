@@ -9,7 +9,7 @@
 #include <charconv>
 
 #include "core/utf8.hpp"
-#include "io/arrays/file_matrix.hpp"
+#include "io/arrays/matrix_files.hpp"
 
 namespace mha::io {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <span>
 
-#include "io/arrays/file_matrix.hpp"
+#include "io/arrays/matrix_files.hpp"
 
 namespace mha::io {
 namespace {
