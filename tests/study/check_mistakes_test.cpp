@@ -2,6 +2,7 @@
 #include "catch.hpp"
 #include "fewer_draws.hpp"
 #include "study/check_helpers.hpp"
+#include "study/mistakes/forms.hpp"
 
 namespace mha::test {
 namespace {
@@ -84,10 +85,14 @@ void check_problem(const Problem& problem, std::uint32_t seed, Rates& rates) {
   });
 }
 
-// The second mistake is made in the plan of the first.
+Plan with_mistake(const Problem& problem, Plan plan, std::string_view id) {
+  Forms forms(problem, std::move(plan));
+  find_mistake(id)->make(forms);
+  return std::move(forms).finish(id).front().plan;
+}
+
 Plan both(const Problem& problem, std::string_view first, std::string_view second) {
-  const Plan with_first = find_mistake(first)->forms(problem, make_plan(problem)).front().plan;
-  return find_mistake(second)->forms(problem, with_first).front().plan;
+  return with_mistake(problem, with_mistake(problem, make_plan(problem), first), second);
 }
 
 void check_rates(const Rates& rates) {

@@ -165,7 +165,7 @@ Slice plain_softmax(const Slice& z, double empty) {
 
 namespace {
 
-bool same_number(double a, double b) {
+bool is_alike(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   if (std::isinf(a) || std::isinf(b)) return a == b;
   return std::abs(a - b) <= 1e-9 * std::max(1.0, std::abs(b));
@@ -173,7 +173,7 @@ bool same_number(double a, double b) {
 
 bool same_matrix(const PlainMatrix& a, const PlainMatrix& b) {
   return a.rows == b.rows && a.cols == b.cols &&
-         std::equal(a.numbers.begin(), a.numbers.end(), b.numbers.begin(), same_number);
+         std::equal(a.numbers.begin(), a.numbers.end(), b.numbers.begin(), is_alike);
 }
 
 }  // namespace

@@ -14,7 +14,6 @@ inline PlainTrace worked_out(const Plan& plan, std::optional<int> decimals = {})
   RunOptions options;
   options.keep.assign(plan.values.size(), true);
   options.rounding = decimals;
-  options.after = [](const Step&, Backend&) {};  // step by step, as simulate does
   const Written numbers = written(plan, compute::run(plan, options));
   PlainTrace trace;
   for (const StepName& name : step_names)
