@@ -94,7 +94,7 @@ def names_of(path):
     if path.suffix == ".hpp":
         return re.findall(r"^(?:struct|class|enum class) (\w+)[^;\n]*\{", text, re.M)
     own = "".join(re.findall(r"^namespace \{\n(.*?)^\}  // namespace\n", text, re.M | re.S))
-    return re.findall(r"^(?:struct|class|enum class|using) (\w+)[^;\n]*(?:\{|=)", own, re.M) + re.findall(
+    return re.findall(r"^(?:struct|class|enum class) (\w+)[^;\n]*\{", own, re.M) + re.findall(
         r"^(?:constexpr|const) [^=({\n]*?\b(\w+)(?:\[\])? ?[={]", own, re.M)
 
 
@@ -102,9 +102,8 @@ def check_names():
     """A folder is one namespace, and its files are compiled many at once: there a name is one thing, also where it is
     seen in one file only."""
     places = {}
-    separate = re.search(r"set\(mha_separate ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1].split()
     for path in [path for folder in ("src", "tests") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]:
-        if path.parent.name not in ("kernels", "fuzz") and (path.suffix == ".hpp" or folder_of(path) not in separate):
+        if path.parent.name not in ("kernels", "fuzz"):
             for name in names_of(path):
                 key = path.is_relative_to(ROOT / "src"), folder_of(path), name
                 places.setdefault(key, []).append(path.relative_to(ROOT).as_posix())
