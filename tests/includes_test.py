@@ -24,7 +24,7 @@ PACKAGES = {
     "CL/": "compute",
     "Eigen/": "floor",  # bench/floor.cpp, the yardstick
     "omp.h": "floor",
-    "utf8proc.h": "show",
+    "utf8proc.h": "core",
     "zip.h": "io",
     "catch2/": "tests",
     "fmt/": None,

@@ -6,12 +6,11 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
-#include "cli/page_options.hpp"
 #include "cli/values.hpp"
 #include "compute/cost.hpp"
 #include "compute/cpu_variants.hpp"
 #include "compute/measure.hpp"
-#include "io/json/json_writer.hpp"
+#include "io/json/writer.hpp"
 
 namespace mha::cli {
 namespace {
@@ -19,7 +18,8 @@ namespace {
 // As written on the command line.
 struct BenchOptionTexts {
   std::vector<std::string> problem;
-  std::optional<std::string> device, dtype, threads, keep, repeat, format, tokens, d_model, heads;
+  std::optional<std::string> keep, repeat, format, tokens, d_model, heads;
+  ComputationOptionTexts computation;
   bool allow_outside = false;
 };
 
@@ -78,13 +78,12 @@ Rates rates_of(const compute::Cost& cost, double ms, Dtype dtype) {
 class Bench {
  public:
   Bench(const BenchOptionTexts& texts, World& world) : world_(world) {
-    if (texts.dtype) options_.dtype = parse_choice("--dtype", *texts.dtype, {"f64", "f32"}) == 1 ? Dtype::f32 : Dtype::f64;
-    options_.threads = threads_from(texts.threads);
-    Arithmetic arithmetic;
-    if (texts.device) arithmetic.device = compute::parse_device(*texts.device);
+    const Arithmetic arithmetic = arithmetic_from(texts.computation);
+    options_.dtype = arithmetic.dtype;
+    options_.threads = arithmetic.threads;
     options_.device = device_from(arithmetic, world);
     if (texts.repeat) repeat_ = parse_number("--repeat", *texts.repeat, 1, 1000000);
-    json_ = texts.format && parse_choice("--format", *texts.format, {"text", "json"}) == 1;
+    json_ = format_named(texts.format, page_or_json).kind == Format::Kind::json;
     const bool output_only = texts.keep && parse_choice("--keep", *texts.keep, {"all", "output"}) == 1;
     problem_ = problem_from(texts, world);
     plan_ = make_plan(problem_);
@@ -140,7 +139,9 @@ class Bench {
     std::string page = fmt::format(
         "{} tokens · {} keys · d_model {} · heads {} · {} {}{} · repeats {}\n\n", problem_.queries(), problem_.keys(),
         problem_.d_model(), problem_.heads, options_.device.description, dtype_name(options_.dtype),
-        options_.device.is_cpu() ? fmt::format(", kernels {} · threads {}", compute::cpu_kernels_name(plan_), times_.threads) : "",
+        options_.device.is_cpu()
+            ? fmt::format(", kernels {} · threads {}", compute::cpu_kernels_name(plan_), times_.threads)
+            : "",
         repeat_);
     page += fmt::format("{:<14}{:>12}{:>12}{:>12}{:>12}\n", "step", "median ms", "least ms", "GFLOP/s", "GB/s");
     compute::Cost all;
@@ -178,12 +179,10 @@ class Bench {
 Action setup_bench(CLI::App& app) {
   auto texts = std::make_shared<BenchOptionTexts>();
   declare_arguments(app, "PROBLEM", texts->problem, "a file, - for standard input, or an example's name (default: worked)");
-  declare_option(app, "--device", texts->device, "NAME", "where: cpu, gpu, opencl, opencl:N or auto (cpu)");
-  declare_option(app, "--dtype", texts->dtype, "f64|f32", "arithmetic (f64)");
-  declare_threads_option(app, texts->threads);
+  declare_device_options(app, texts->computation);
   declare_option(app, "--keep", texts->keep, "all|output", "which results stand whole at the end (all)");
   declare_option(app, "--repeat", texts->repeat, "N", "rounds that count, after two to warm up (15)");
-  declare_option(app, "--format", texts->format, "text|json", "what to print (text)");
+  declare_format(app, texts->format, page_or_json);
   declare_option(app, "--tokens", texts->tokens, "N",
                  "instead of a problem: a layer of random numbers with N tokens (512)");
   declare_option(app, "--d-model", texts->d_model, "N", "its width (768)");

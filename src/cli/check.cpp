@@ -4,16 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
+#include <array>
 #include <thread>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
-#include "cli/page_options.hpp"
-#include "cli/progress.hpp"
+#include "cli/output.hpp"
 #include "cli/values.hpp"
-#include "io/files/file_identity.hpp"
-#include "io/files/output_file.hpp"
 #include "study/check/check_all.hpp"
 #include "study/check/report_files.hpp"
 #include "study/check/report_page.hpp"
@@ -25,23 +22,13 @@ namespace {
 struct CheckOptionTexts {
   std::optional<std::string> problem;
   std::vector<std::string> answers;
-  std::optional<std::string> tol, rtol, sigfig, hint, format, output, threads;
+  std::optional<std::string> tol, rtol, sigfig, hint, threads;
+  OutputTexts output;
   PageOptionTexts page;
   bool allow_outside = false;
 };
 
-enum class Format { text, json, csv, gradescope };
-const std::vector<std::string_view> format_names = {"text", "json", "csv", "gradescope"};
-
-constexpr int most_threads = 256;
-
-// By --format, or by the ending of the output file.
-Format format_of(const CheckOptionTexts& texts) {
-  if (texts.format) return static_cast<Format>(parse_choice("--format", *texts.format, format_names));
-  if (texts.output && texts.output->ends_with(".json")) return Format::json;
-  if (texts.output && texts.output->ends_with(".csv")) return Format::csv;
-  return Format::text;
-}
+constexpr std::array check_formats = {Format::Kind::page, Format::Kind::json, Format::Kind::csv, Format::Kind::gradescope};
 
 study::ToleranceOptions tolerance_from(const CheckOptionTexts& texts) {
   study::ToleranceOptions tolerance;
@@ -58,9 +45,10 @@ std::optional<study::Hint> hint_from(const CheckOptionTexts& texts) {
   return static_cast<study::Hint>(parse_number("--hint", *texts.hint, 1, 3));
 }
 
-std::size_t threads_from(const CheckOptionTexts& texts) {
-  if (texts.threads) return static_cast<std::size_t>(parse_number("--threads", *texts.threads, 1, most_threads));
-  return std::max(1U, std::thread::hardware_concurrency());
+// How many answers are checked at a time.
+std::size_t answers_at_a_time(const CheckOptionTexts& texts) {
+  const int threads = threads_from(texts.threads);
+  return threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
 }
 
 void refuse_two_standard_inputs(const CheckOptionTexts& texts) {
@@ -82,26 +70,24 @@ class Check {
   Check(const CheckOptionTexts& texts, World& world)
       : texts_(texts),
         world_(world),
-        format_(format_of(texts)),
         tolerance_(tolerance_from(texts)),
         hint_(hint_from(texts)),
         page_(page_from(texts.page, world)),
-        style_(style_from(texts.page, world)) {}
+        output_(texts.output, check_formats, style_from(texts.page, world), world) {}
 
   Exit run() {
     refuse_two_standard_inputs(texts_);
-    const std::size_t threads = threads_from(texts_);
+    const std::size_t threads = answers_at_a_time(texts_);
     const Problem problem = read_problem(*texts_.problem, world_, texts_.allow_outside);
     const std::vector<io::AnswerSource> answers = io::find_answers(texts_.answers, world_.input);
-    if (format_ == Format::gradescope && answers.size() != 1)
+    if (output_.kind() == Format::Kind::gradescope && answers.size() != 1)
       throw Error(fmt::format("--format gradescope is for one answer at a time, but there are {}", answers.size()));
-    std::deque<io::OutputFile> files;
-    open_output(problem, answers, files);
+    output_.open(inputs(problem, answers));
     const std::vector<study::Report> reports = check(study::Checker(problem, tolerance_), answers, threads);
-    const bool nothing_to_show = format_ == Format::text && reports.size() == 1 && reports.front().unusable;
+    const bool nothing_to_show = output_.kind() == Format::Kind::page && reports.size() == 1 && reports.front().unusable;
     if (!nothing_to_show) {
-      write(files.empty() ? world_.out : files.front().sink(), reports, problem);
-      io::commit_all(files);
+      write(reports, problem);
+      output_.finish();
     }
     for (const study::Report& report : reports)
       if (report.unusable) tell(world_, *report.unusable);
@@ -109,46 +95,43 @@ class Check {
   }
 
  private:
-  void open_output(const Problem& problem, const std::vector<io::AnswerSource>& answers, std::deque<io::OutputFile>& files) const {
-    if (!texts_.output) return;
+  std::vector<std::string> inputs(const Problem& problem, const std::vector<io::AnswerSource>& answers) const {
     std::vector<std::string> inputs = texts_.answers;
     inputs.insert(inputs.end(), problem.files.begin(), problem.files.end());
     for (const io::AnswerSource& answer : answers) inputs.push_back(answer.name);
     inputs.push_back(*texts_.problem);
-    io::refuse_overwriting({*texts_.output}, inputs);
-    files.emplace_back(*texts_.output);
+    return inputs;
   }
 
-  std::vector<study::Report> check(const study::Checker& checker, const std::vector<io::AnswerSource>& answers, std::size_t threads) const {
+  std::vector<study::Report> check(const study::Checker& checker, const std::vector<io::AnswerSource>& answers,
+                                   std::size_t threads) const {
     Progress progress(world_, answers.size());
-    std::vector<study::Report> reports = study::check_all(checker, answers, threads, [&](std::size_t done) { progress.show(done); });
+    std::vector<study::Report> reports =
+        study::check_all(checker, answers, threads, [&](std::size_t done) { progress.show(done); });
     progress.clear();
     return reports;
   }
 
-  void write(io::Sink& sink, const std::vector<study::Report>& reports, const Problem& problem) const {
-    show::TextStyle style = style_;
-    if (texts_.output) style.color = false;
-    switch (format_) {
-      case Format::text: sink.write(show::write_text(describe(reports, problem, page_, hint_), style)); break;
-      case Format::json: study::write_report_json(sink, reports, hint_); break;
-      case Format::csv: study::write_report_csv(sink, reports, hint_); break;
-      case Format::gradescope:
-        study::write_report_gradescope(sink, reports.front(), page_.language, page_.index_base, hint_);
-        break;
+  void write(const std::vector<study::Report>& reports, const Problem& problem) {
+    switch (output_.kind()) {
+      case Format::Kind::page: return output_.write(describe(reports, problem, page_, hint_));
+      case Format::Kind::json: return study::write_report_json(output_.sink(), reports, hint_);
+      case Format::Kind::csv: return study::write_report_csv(output_.sink(), reports, hint_);
+      case Format::Kind::gradescope:
+        return study::write_report_gradescope(output_.sink(), reports.front(), page_.language, page_.index_base, hint_);
+      case Format::Kind::arrays: return;  // not among those of check
     }
   }
 
   const CheckOptionTexts& texts_;
   World& world_;
-  Format format_;
   study::ToleranceOptions tolerance_;
   std::optional<study::Hint> hint_;
   show::PageOptions page_;
-  show::TextStyle style_;
+  Output output_;
 };
 
-constexpr std::string_view examples_of_use =
+constexpr std::string_view check_examples =
     "An answer holds any part of a trace: {\"heads\": [{\"weights\": ...}], \"output\": ...}, or flat: {\"A1\": ..., "
     "\"Y\": ...}.\n"
     "Each step is judged from the answer's own numbers before it, as exactly as they are written.\n"
@@ -159,7 +142,7 @@ constexpr std::string_view examples_of_use =
     "  mha check mine.json answers/ --format csv   a folder of answers, one line each\n"
     "  mha check worked class.jsonl -o report.json one answer a line, each with a \"name\"";
 
-void declare_options(CLI::App& app, CheckOptionTexts& texts) {
+void declare_check_options(CLI::App& app, CheckOptionTexts& texts) {
   declare_argument(app, "PROBLEM", texts.problem, "a file, - for standard input, or an example's name");
   declare_arguments(app, "ANSWER", texts.answers,
                     "files, folders of .json files, or .jsonl files with one answer on each line");
@@ -167,19 +150,18 @@ void declare_options(CLI::App& app, CheckOptionTexts& texts) {
   declare_option(app, "--tol", texts.tol, "X", "how far a number may be off (by default as its decimals imply)");
   declare_option(app, "--rtol", texts.rtol, "X", "the same as a share of the number");
   declare_option(app, "--sigfig", texts.sigfig, "N", "the numbers are written to N significant figures");
-  declare_option(app, "--format", texts.format, "text|json|csv|gradescope", "what to print (text)");
-  declare_option(app, "-o,--output", texts.output, "FILE", "write to this file; .json and .csv say the format");
-  declare_option(app, "--threads", texts.threads, "N", "how many answers are checked at a time (one for each core)");
+  declare_output(app, texts.output, check_formats);
+  declare_threads(app, texts.threads);
   declare_page_options(app, texts.page);
   declare_allow_outside(app, texts.allow_outside);
-  declare_footer(app, examples_of_use);
+  declare_footer(app, check_examples);
 }
 
 }  // namespace
 
 Action setup_check(CLI::App& app) {
   auto texts = std::make_shared<CheckOptionTexts>();
-  declare_options(app, *texts);
+  declare_check_options(app, *texts);
   return [texts](World& world) {
     if (!texts->problem || texts->answers.empty())
       throw Error("name a problem and at least one answer: mha check worked answer.json");

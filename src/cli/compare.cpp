@@ -3,7 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
-#include "cli/page_options.hpp"
+#include "cli/output.hpp"
 #include "cli/values.hpp"
 #include "core/suggest.hpp"
 #include "show/words/phrases.hpp"
@@ -17,6 +17,7 @@ struct CompareOptions {
   std::optional<std::string> mistake, steps, heads;
   bool full = false;
   PageOptionTexts page;
+  OutputTexts output;
   bool allow_outside = false;
 };
 
@@ -40,7 +41,8 @@ study::Side side_of(const Problem& problem, const std::string& name, Language la
 }
 
 // The first form of the mistake that this problem shows, else its first one.
-study::Side mistaken_side(const Problem& problem, const std::string& name, const study::Mistake& mistake, Language language) {
+study::Side mistaken_side(const Problem& problem, const std::string& name, const study::Mistake& mistake,
+                          Language language) {
   const study::Variants variants = mistake.variants(problem);
   if (variants.empty())
     throw Error(
@@ -49,7 +51,8 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
   const study::Variant* shown = &variants.front();
   for (const study::Variant& variant : variants) {
     const study::Written numbers = study::written(variant.plan, study::simulate(variant.plan));
-    if (std::none_of(right.begin(), right.end(), [&](const study::Written& form) { return !study::first_difference(numbers, form); })) {
+    if (std::none_of(right.begin(), right.end(),
+                     [&](const study::Written& form) { return !study::first_difference(numbers, form); })) {
       shown = &variant;
       break;
     }
@@ -60,10 +63,11 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
   return {std::move(words), study::written(shown->plan, study::simulate(shown->plan))};
 }
 
-void write_comparison(const CompareOptions& options, World& world) {
+void compare_problems(const CompareOptions& options, World& world) {
   show::PageOptions page = page_from(options.page, world);
   if (options.steps) page.selection.steps = parse_steps(*options.steps);
   page.full = options.full;
+  Output output(options.output, page_only, style_from(options.page, world), world);
   const std::string& name = options.problems.front();
   const Problem problem = read_problem(name, world, options.allow_outside);
   const study::Side left = side_of(problem, name, page.language);
@@ -80,10 +84,13 @@ void write_comparison(const CompareOptions& options, World& world) {
     right = side_of(*other, options.problems[1], page.language);
     heads = std::max(heads, other->heads);
   }
-  if (options.heads)
-    page.selection.heads = parse_numbers("--heads", *options.heads, heads, static_cast<int>(page.index_base), "head");
-  const show::Document document = describe(study::compare(left.numbers, right.numbers), left, right, remark, page);
-  world.out.write(show::write_text(document, style_from(options.page, world)));
+  if (options.heads) page.selection.heads = parse_heads(*options.heads, heads, page);
+  std::vector<std::string> inputs = options.problems;
+  inputs.insert(inputs.end(), problem.files.begin(), problem.files.end());
+  if (other) inputs.insert(inputs.end(), other->files.begin(), other->files.end());
+  output.open(std::move(inputs));
+  output.write(describe(study::compare(left.numbers, right.numbers), left, right, remark, page));
+  output.finish();
 }
 
 }  // namespace
@@ -96,6 +103,7 @@ Action setup_compare(CLI::App& app) {
   declare_option(app, "--steps", options->steps, "LIST", "only these steps");
   declare_option(app, "--heads", options->heads, "LIST", "only these heads");
   declare_flag(app, "--full", options->full, "print large matrices whole");
+  declare_output(app, options->output, page_only);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);
   declare_footer(app,
@@ -108,7 +116,7 @@ Action setup_compare(CLI::App& app) {
     if (options->problems.size() != wanted)
       throw Error(options->mistake ? "with --mistake, one problem is compared with itself: name one problem"
                                    : "name two problems, or one and --mistake ID");
-    write_comparison(*options, world);
+    compare_problems(*options, world);
     return Exit::fine;
   };
 }

@@ -2,10 +2,9 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
-#include "cli/values.hpp"
 #include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
-#include "show/text/text_writer.hpp"
+#include "show/pages/page.hpp"
 
 namespace mha::cli {
 namespace {
@@ -18,19 +17,14 @@ constexpr Text name_heading = {"name", "名称"};
 constexpr Text title_heading = {"what it shows", "内容"};
 
 void list_examples(Language language, World& world) {
-  show::Table table;
-  table.header = {std::string(name_heading.in(language)), std::string(title_heading.in(language))};
+  show::PageBuilder page(language);
+  show::Table table{page.header(name_heading, title_heading), {}};
   for (const io::EmbeddedFile& example : io::examples()) {
     const Problem problem = io::read_problem_text(example.text, example.name);
-    table.rows.push_back({show::Words(std::string(example.name)), show::Words().quote(problem.title.in(language))});
+    table.rows.push_back({std::string(example.name), show::Words().quote(problem.title.in(language))});
   }
-  show::Document page;
-  page.language = language;
-  page.blocks.emplace_back(std::move(table));
-  show::TextStyle style;
-  style.width = world.terminal_width;
-  style.color = wants_color(world);
-  world.out.write(show::write_text(page, style));
+  page.add(std::move(table));
+  world.out.write(show::write_text(page.take(), style_from({}, world)));
 }
 
 }  // namespace
@@ -38,14 +32,13 @@ void list_examples(Language language, World& world) {
 Action setup_examples(CLI::App& app) {
   auto options = std::make_shared<ExamplesOptions>();
   declare_argument(app, "NAME", options->name, "print the JSON of this example");
-  declare_option(app, "--lang", options->lang, "en|zh", "language of the list (from the locale)");
+  declare_language(app, options->lang, "list");
   declare_footer(
       app,
       "examples:\n  mha examples                       the list\n  mha examples worked > mine.json    start your own from "
       "one");
   return [options](World& world) {
-    Language language = language_of(world);
-    if (options->lang) language = parse_choice("--lang", *options->lang, {"en", "zh"}) == 1 ? Language::zh : Language::en;
+    const Language language = language_from(options->lang, world);
     if (options->name)
       world.out.write(example_text(*options->name));
     else

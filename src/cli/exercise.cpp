@@ -4,16 +4,16 @@
 
 #include <deque>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "cli/commands.hpp"
-#include "cli/page_options.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
+#include "io/files/csv.hpp"
 #include "io/files/output_file.hpp"
 #include "io/files/output_folder.hpp"
 #include "io/files/roster.hpp"
+#include "io/problem/answer.hpp"
+#include "io/problem/problem_writer.hpp"
 #include "io/problem/trace_writer.hpp"
 #include "show/text/markdown_writer.hpp"
 #include "show/text/text_writer.hpp"
@@ -33,7 +33,7 @@ struct ExerciseTexts {
   bool bias = false;
 };
 
-struct Request {
+struct ExerciseRequest {
   study::ExerciseSizes sizes;
   const study::Difficulty* difficulty = nullptr;
   int seed = 1;
@@ -71,15 +71,13 @@ const study::Difficulty& difficulty_from(const ExerciseTexts& texts) {
   return study::difficulties[parse_choice("--difficulty", texts.difficulty.value_or("normal"), names)];
 }
 
-Request request_from(const ExerciseTexts& texts, const World& world) {
+ExerciseRequest exercise_request_from(const ExerciseTexts& texts, const World& world) {
   if (!texts.output) throw Error("where to? Name a folder: -o DIR; it is made if it is missing");
-  Request request;
+  ExerciseRequest request;
   request.sizes = sizes_from(texts);
   request.difficulty = &difficulty_from(texts);
   request.seed = number_or(texts.seed, "--seed", 1, 0, largest_seed);
-  request.worksheet.language = language_of(world);
-  if (texts.lang)
-    request.worksheet.language = parse_choice("--lang", *texts.lang, {"en", "zh"}) == 1 ? Language::zh : Language::en;
+  request.worksheet.language = language_from(texts.lang, world);
   request.worksheet.decimals = number_or(texts.round, "--round", 3, 0, 12);
   request.folder = *texts.output;
   request.roster = texts.roster;
@@ -94,32 +92,15 @@ struct Folders {
 void write_key(io::Sink& sink, const Problem& problem, std::optional<int> rounding) {
   const Plan plan = make_plan(problem);
   const Selection all;
-  io::write_trace(sink, problem, plan, compute::run(plan, {compute::values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
-}
-
-// Whether a list of the JSON text holds a number: in a template they are all null.
-bool is_filled_in(std::string_view json) {
-  std::string open;  // brackets
-  bool in_text = false;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (in_text && c == '\\') ++i;
-    if (c == '"') in_text = !in_text;
-    if (in_text) continue;
-    if (c == '[' || c == '{') open += c;
-    if ((c == ']' || c == '}') && !open.empty()) open.pop_back();
-    if (c >= '0' && c <= '9' && !open.empty() && open.back() == '[') return true;
-  }
-  return false;
+  io::write_trace(sink, problem, plan,
+                  compute::run(plan, {compute::values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
 }
 
 // Nobody's work is written over.
 void refuse_filled_in(const std::string& folder) {
   const std::string path = folder + "/answer.json";
   if (!std::filesystem::is_regular_file(path)) return;
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (is_filled_in(text))
+  if (io::is_filled_in(path))
     throw Error(fmt::format("{} is filled in already; name another folder with -o, or move that file away", path));
 }
 
@@ -132,9 +113,10 @@ void write_exercise_files(const Problem& problem, const study::WorksheetOptions&
     return files.emplace_back(folder + "/" + name).sink();
   };
   const show::Document page = study::worksheet(problem, options);
-  study::write_exercise(open(folders.student, "problem.json"), problem);
-  open(folders.student, "worksheet.md").write(show::write_markdown(page, page_width));
-  open(folders.student, "worksheet.txt").write(show::write_text(page, {page_width, false, false}));
+  io::write_problem(open(folders.student, "problem.json"), problem);
+  const show::TextStyle style{page_width, false, false};
+  open(folders.student, "worksheet.md").write(show::write_markdown(page, style));
+  open(folders.student, "worksheet.txt").write(show::write_text(page, style));
   study::write_answer_template(open(folders.student, "answer.json"), problem);
   write_key(open(folders.teacher, "key.json"), problem, std::nullopt);
   write_key(open(folders.teacher, "key_rounded.json"), problem, options.decimals);
@@ -142,7 +124,7 @@ void write_exercise_files(const Problem& problem, const study::WorksheetOptions&
   io::commit_all(files);
 }
 
-void write_for_class(const Request& request, const study::ExerciseMaker& maker) {
+void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker& maker) {
   const std::string teacher = request.folder + "/teacher";
   std::vector<Problem> problems;
   const std::vector<io::Student> students = io::read_roster(*request.roster);
@@ -177,7 +159,7 @@ void warn_of_blind_spots(const study::ExerciseSizes& sizes, const study::BlindSp
                           better.d_model, better.heads, groups));
 }
 
-constexpr std::string_view examples_of_use =
+constexpr std::string_view exercise_examples =
     "DIR gets problem.json, worksheet.md, worksheet.txt and answer.json (to be filled in), and for the teacher key.json,\n"
     "key_rounded.json and mistakes.json. With --roster each student gets DIR/NAME, and the teacher DIR/teacher.\n\n"
     "examples:\n"
@@ -203,10 +185,10 @@ Action setup_exercise(CLI::App& app) {
   declare_option(app, "--seed", texts->seed, "N", "another seed gives other numbers, the same one the same (1)");
   declare_option(app, "--roster", texts->roster, "FILE", "a CSV file with a name on each line: an exercise for each");
   declare_option(app, "--round", texts->round, "N", "decimals of the worksheet and of key_rounded.json (3)");
-  declare_option(app, "--lang", texts->lang, "en|zh", "language of the worksheet (from the locale)");
-  declare_footer(app, examples_of_use);
+  declare_language(app, texts->lang, "worksheet");
+  declare_footer(app, exercise_examples);
   return [texts](World& world) {
-    const Request request = request_from(*texts, world);
+    const ExerciseRequest request = exercise_request_from(*texts, world);
     if (!request.roster) refuse_filled_in(request.folder);
     const study::ExerciseMaker maker(request.sizes, *request.difficulty);
     warn_of_blind_spots(request.sizes, maker.blind_spots(), world);

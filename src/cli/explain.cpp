@@ -4,10 +4,10 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
-#include "cli/page_options.hpp"
+#include "cli/output.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
-#include "io/problem/answer_names.hpp"
+#include "io/problem/answer.hpp"
 #include "study/explain/explanation_json.hpp"
 #include "study/explain/explanation_page.hpp"
 
@@ -19,30 +19,30 @@ constexpr int deepest = 20;  // more than any plan has steps behind one another
 // As written on the command line.
 struct ExplainTexts {
   std::vector<std::string> words;  // the problem, if it is named, and the entries
-  std::optional<std::string> depth, format;
+  std::optional<std::string> depth;
+  OutputTexts output;
   PageOptionTexts page;
   bool allow_outside = false;
   ComputationOptionTexts computation;
 };
 
-struct Request {
+struct ExplainRequest {
   std::string problem = "worked";
   std::vector<std::string> entries;
   study::Depth depth = 1;
-  bool json = false;
   Arithmetic arithmetic;
   show::PageOptions page;
-  show::TextStyle style;
   bool allow_outside = false;
 };
 
 // What is no entry is the problem.
-void take_words(const std::vector<std::string>& words, Request& request) {
+void take_words(const std::vector<std::string>& words, ExplainRequest& request) {
   std::vector<std::string> problems;
   for (const std::string& word : words) (study::looks_like_entry(word) ? request.entries : problems).push_back(word);
   for (const std::string& word : problems)
     if (problems.size() > 1 || request.entries.empty())
-      if (io::matrix_name(word)) throw Error(fmt::format("'{0}' is a whole matrix; write an entry, such as {0}[1,1]", word));
+      if (io::matrix_name(word))
+        throw Error(fmt::format("'{0}' is a whole matrix; write an entry, such as {0}[1,1]", word));
   if (problems.size() > 1)
     throw Error(fmt::format("one problem at a time, but '{}' were given; an entry is written such as Y[1,1]",
                             fmt::join(problems, "' and '")));
@@ -55,59 +55,65 @@ study::Depth parse_depth(const std::string& text) {
   return parse_number("--depth", text, 1, deepest);
 }
 
-Request request_from(const ExplainTexts& texts, const World& world) {
-  Request request;
+ExplainRequest explain_request_from(const ExplainTexts& texts, const World& world) {
+  ExplainRequest request;
   take_words(texts.words, request);
   if (texts.depth) request.depth = parse_depth(*texts.depth);
-  if (texts.format) request.json = parse_choice("--format", *texts.format, {"text", "json"}) == 1;
   request.arithmetic = arithmetic_from(texts.computation);
   request.page = page_from(texts.page, world, request.arithmetic.rounding.value_or(show::PageOptions{}.precision));
-  request.style = style_from(texts.page, world);
   request.allow_outside = texts.allow_outside;
   return request;
 }
 
 // The steps behind the entries, computed.
-Trace trace_of(const Plan& plan, const std::vector<study::ExplainedRange>& ranges, const Request& request, const World& world) {
+Trace trace_of(const Plan& plan, const std::vector<study::ExplainedRange>& ranges, const ExplainRequest& request,
+               const World& world) {
   std::vector<bool> keep(plan.values.size(), false);
   for (const study::ExplainedRange& explained : ranges) {
     const std::vector<bool> behind = study::values_behind(plan, explained.range.step, request.depth);
     for (std::size_t id = 0; id < keep.size(); ++id) keep[id] = keep[id] || behind[id];
   }
   return compute::run(plan, {std::move(keep),
-                    request.arithmetic.dtype,
-                    request.arithmetic.rounding,
-                    {},
-                    device_from(request.arithmetic, world),
-                    request.arithmetic.threads});
+                             request.arithmetic.dtype,
+                             request.arithmetic.rounding,
+                             {},
+                             device_from(request.arithmetic, world),
+                             request.arithmetic.threads});
 }
 
-void write_json(const show::Scene& scene, const std::vector<study::ExplainedRange>& ranges, io::Sink& sink) {
+void write_explained_json(const show::Scene& scene, const std::vector<study::ExplainedRange>& ranges, io::Sink& sink) {
   std::vector<study::Explanation> all;
-  for (const study::ExplainedRange& explained : ranges) all.insert(all.end(), explained.entries.begin(), explained.entries.end());
+  for (const study::ExplainedRange& explained : ranges)
+    all.insert(all.end(), explained.entries.begin(), explained.entries.end());
   study::write_explanations(sink, scene, all);
 }
 
-void explain_entries(Request request, const ComputationOptionTexts& computation, World& world) {
+void explain_entries(ExplainRequest request, const ExplainTexts& texts, World& world) {
+  Output output(texts.output, page_or_json, style_from(texts.page, world), world);
+  const bool json = output.kind() == Format::Kind::json;
   Problem problem = read_problem(request.problem, world, request.allow_outside);
-  choose_item(computation, request.page, problem);
+  choose_item(texts.computation, request.page, problem);
   if (problem.batch() > 1)
     throw Error(fmt::format("this problem is a batch of {}; choose an item with --batch", problem.batch()));
   const Plan plan = make_plan(problem);
   std::vector<study::ExplainedRange> ranges;
   for (const std::string& entry : request.entries)
     ranges.push_back({study::parse_entry(entry, problem, plan, request.page.index_base), {}});
+  std::vector<std::string> inputs = problem.files;
+  inputs.push_back(request.problem);
+  output.open(std::move(inputs));
   const Trace trace = trace_of(plan, ranges, request, world);
-  if (request.json) request.page.index_base = 1;  // as in all files
+  if (json) request.page.index_base = 1;  // as in all files
   const show::Scene scene(problem, plan, trace, request.page);
   for (study::ExplainedRange& explained : ranges) explained.entries = study::explain(scene, explained.range, request.depth);
-  if (request.json)
-    write_json(scene, ranges, world.out);
+  if (json)
+    write_explained_json(scene, ranges, output.sink());
   else
-    world.out.write(show::write_text(describe(scene, ranges), request.style));
+    output.write(describe(scene, ranges));
+  output.finish();
 }
 
-constexpr std::string_view examples_of_use =
+constexpr std::string_view explain_examples =
     "examples:\n"
     "  mha explain 'Y[1,1]'                       an entry of the worked 3×4 example\n"
     "  mha explain mine.json 'scores2[1,1]' 'A2[1,1]'\n"
@@ -125,13 +131,13 @@ Action setup_explain(CLI::App& app) {
       "file, - for standard input, or an example's name (default: worked)");
   declare_option(app, "--depth", texts->depth, "N|all",
                  "steps to go back: 1 the entry alone, all down to X and the weights (1)");
-  declare_option(app, "--format", texts->format, "text|json", "what to print (text)");
+  declare_output(app, texts->output, page_or_json);
   declare_computation_options(app, texts->computation);
   declare_page_options(app, texts->page);
   declare_allow_outside(app, texts->allow_outside);
-  declare_footer(app, examples_of_use);
+  declare_footer(app, explain_examples);
   return [texts](World& world) {
-    explain_entries(request_from(*texts, world), texts->computation, world);
+    explain_entries(explain_request_from(*texts, world), *texts, world);
     return Exit::fine;
   };
 }

@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
-#include "cli/page_options.hpp"
 #include "cli/values.hpp"
 #include "io/files/file_identity.hpp"
+#include "io/files/output_file.hpp"
 #include "io/model/model_account.hpp"
 #include "io/model/model_problem.hpp"
-#include "io/files/output_file.hpp"
 
 namespace mha::cli {
 namespace {
@@ -76,8 +75,7 @@ class Import {
       : options_(options_from(texts)),
         inputs_(inputs_from(texts)),
         output_(*texts.output),
-        language_(texts.lang ? parse_choice("--lang", *texts.lang, {"en", "zh"}) == 1 ? Language::zh : Language::en
-                             : language_of(world)),
+        language_(language_from(texts.lang, world)),
         world_(world),
         found_(io::import_attention(*texts.model, options_)) {}
 
@@ -117,7 +115,7 @@ class Import {
   io::ImportedAttention found_;
 };
 
-constexpr std::string_view examples_of_use =
+constexpr std::string_view import_examples =
     "MODEL is a .safetensors file, a model.safetensors.index.json or the folder of a model. config.json beside it says how "
     "many\n"
     "heads there are and how they attend; where there is none, the options say it.\n\n"
@@ -143,8 +141,8 @@ void declare_import_options(CLI::App& app, ImportTexts& texts) {
   declare_option(app, "--softcap", texts.softcap, "C|none", "softcap of the scaled scores");
   declare_option(app, "--scale", texts.scale, "S|none", "what the scores are multiplied with");
   declare_option(app, "--ignore", texts.ignore, "NAMES", "go without these parts that mha does not compute");
-  declare_option(app, "--lang", texts.lang, "en|zh", "language of the messages (from the locale)");
-  declare_footer(app, examples_of_use);
+  declare_language(app, texts.lang, "messages");
+  declare_footer(app, import_examples);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "cli/options.hpp"
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "io/problem/embedded.hpp"
@@ -37,10 +36,6 @@ bool exists(const std::string& path) {
 std::string_view example_text(const std::string& name) {
   if (const io::EmbeddedFile* example = find_example(name)) return example->text;
   throw Error(fmt::format("no example is called '{}'.{} `mha examples` lists them", name, suggestion(name)));
-}
-
-void declare_allow_outside(CLI::App& app, bool& allow_outside) {
-  declare_flag(app, "--allow-outside", allow_outside, "let the problem point to files outside its folder");
 }
 
 Problem read_problem(const std::string& name, World& world, bool allow_outside) {

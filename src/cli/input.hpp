@@ -6,14 +6,7 @@
 #include "cli/world.hpp"
 #include "core/problem.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace mha::cli {
-
-// --allow-outside, for every command that reads a problem.
-void declare_allow_outside(CLI::App& app, bool& allow_outside);
 
 // `name` is a file, "-" for standard input, or the name of an example. Files with its matrices may lie outside its folder
 // only with `allow_outside`.

@@ -1,11 +1,19 @@
-// How a command says what it takes. Everything arrives as it is written and is read strictly by cli/values.hpp: CLI11 would
-// take `nan`, octal numbers and empty lists. Only options.cpp and cli.cpp include CLI11, which is slow to compile.
+// How a command says what it takes, and the options that several commands share. Everything arrives as it is written and is
+// read strictly by cli/values.hpp: CLI11 would take `nan`, octal numbers and empty lists. Only options.cpp and cli.cpp
+// include CLI11, which is slow to compile.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cli/formats.hpp"
+#include "cli/world.hpp"
+#include "compute/device.hpp"
+#include "core/trace.hpp"
+#include "show/pages/scene.hpp"
+#include "show/text/text_writer.hpp"
 
 namespace CLI {
 class App;
@@ -14,11 +22,12 @@ class App;
 namespace mha::cli {
 
 // An option with one value, which `type` names.
-void declare_option(CLI::App& app, const char* name, std::optional<std::string>& value, const char* type, const char* help);
+void declare_option(CLI::App& app, const char* name, std::optional<std::string>& value, const std::string& type,
+                    const std::string& help);
 
 // One that may stand several times, with one value each time.
 void declare_repeatable(CLI::App& app, const char* name, std::vector<std::string>& values, const char* type,
-                        const char* help);
+                        const std::string& help);
 
 void declare_flag(CLI::App& app, const char* name, bool& flag, const char* help);
 
@@ -28,5 +37,55 @@ void declare_arguments(CLI::App& app, const char* name, std::vector<std::string>
 
 // Stands below the options in a command's help.
 void declare_footer(CLI::App& app, std::string_view text);
+
+// --lang, for every command that speaks both languages; `what` is "page" or the like. The locale's where nothing is
+// written.
+void declare_language(CLI::App& app, std::optional<std::string>& text, const std::string& what);
+Language language_from(const std::optional<std::string>& text, const World& world);
+
+// --allow-outside, for every command that reads a problem.
+void declare_allow_outside(CLI::App& app, bool& allow_outside);
+
+// --format, for every command that prints in more than one.
+void declare_format(CLI::App& app, std::optional<std::string>& text, Kinds kinds);
+
+// --lang, --precision, --index-base, --width, --color, --ascii, as written on the command line.
+struct PageOptionTexts {
+  std::optional<std::string> lang, precision, index_base, width, color;
+  bool ascii = false;
+};
+void declare_page_options(CLI::App& app, PageOptionTexts& texts);
+// `decimals` where --precision says nothing.
+show::PageOptions page_from(const PageOptionTexts& texts, const World& world, int decimals = show::PageOptions{}.precision);
+show::TextStyle style_from(const PageOptionTexts& texts, const World& world);
+
+// --heads LIST, counted as the page counts.
+std::vector<Index> parse_heads(const std::string& text, Index heads, const show::PageOptions& page);
+
+// --round, --dtype, --batch, --device, --threads.
+struct ComputationOptionTexts {
+  std::optional<std::string> round, dtype, batch, device, threads;
+};
+void declare_computation_options(CLI::App& app, ComputationOptionTexts& texts);
+// Of these, where and with how much at a time: --dtype, --device, --threads.
+void declare_device_options(CLI::App& app, ComputationOptionTexts& texts);
+
+struct Arithmetic {
+  Dtype dtype = Dtype::f64;
+  std::optional<int> rounding;
+  compute::DeviceChoice device;
+  int threads = 0;  // 0: one for each core
+};
+void declare_threads(CLI::App& app, std::optional<std::string>& text);
+// From 1 on; 0 where nothing is written.
+int threads_from(const std::optional<std::string>& text);
+Arithmetic arithmetic_from(const ComputationOptionTexts& texts);
+
+// The device that is meant, with the folder where its programs are kept. An Error with Exit::no_device where it is not
+// there; no device but the processor is touched unless it is asked for.
+compute::Device device_from(const Arithmetic& arithmetic, const World& world);
+
+// Cuts the problem to one item where --batch names one, and remembers which for the page.
+void choose_item(const ComputationOptionTexts& texts, show::PageOptions& page, Problem& problem);
 
 }  // namespace mha::cli

@@ -1,18 +1,18 @@
 // mha run: computes a problem and prints every step, or exports it.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <deque>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
-#include "cli/page_options.hpp"
-#include "cli/pause.hpp"
+#include "cli/output.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
+#include "io/arrays/trace_export.hpp"
 #include "io/files/file_identity.hpp"
 #include "io/files/output_file.hpp"
-#include "io/arrays/trace_export.hpp"
 #include "io/problem/trace_writer.hpp"
 #include "show/pages/describe.hpp"
 #include "show/text/text_writer.hpp"
@@ -31,39 +31,22 @@ struct RunOptionTexts {
   ComputationOptionTexts computation;
 };
 
-// The formats in which a run can be told, by the ending of a file or by --format.
-enum class Format { text, json, npy, npz, safetensors };
-struct FormatName {
-  Format format;
-  std::string_view name, ending, what;
-  std::optional<io::BinaryFormat> binary = {};  // only for files
-};
-constexpr std::array formats = {
-    FormatName{Format::text, "text", ".txt", "the page without colour"},
-    FormatName{Format::json, "json", ".json", "the trace"},
-    FormatName{Format::npy, "npy", ".npy", "one array of it", io::BinaryFormat::npy},
-    FormatName{Format::npz, "npz", ".npz", "its arrays", io::BinaryFormat::npz},
-    FormatName{Format::safetensors, "safetensors", ".safetensors", "its arrays", io::BinaryFormat::safetensors},
-};
+constexpr std::array run_formats = {Format::Kind::page, Format::Kind::json, Format::Kind::arrays};
 
 // Everything of the command line that can be settled without the problem.
-struct Request {
+struct RunRequest {
   std::string problem = "worked";
-  std::vector<std::pair<std::string, Format>> outputs;
-  Format format = Format::text;  // on stdout, when there are no outputs
+  std::vector<std::pair<std::string, const Format*>> outputs;
+  const Format* format = nullptr;  // on stdout, when there are no outputs
   show::PageOptions page;
   show::TextStyle style;
   Arithmetic arithmetic;
   bool against_cpu = false;  // instead of the page
 };
 
-Format format_of_file(const std::string& path) {
-  std::vector<std::string> known;
-  for (const FormatName& format : formats) {
-    if (path.size() > format.ending.size() && path.ends_with(format.ending)) return format.format;
-    known.push_back(fmt::format("{} ({})", format.ending, format.what));
-  }
-  throw Error(fmt::format("-o '{}': the ending says what to write; known are {}", path, fmt::join(known, ", ")));
+const Format& format_of_output(const std::string& path) {
+  if (const Format* format = format_of_file(path, run_formats)) return *format;
+  throw Error(fmt::format("-o '{}': the ending says what to write; known are {}", path, endings_text(run_formats)));
 }
 
 std::string one_problem(const std::vector<std::string>& names) {
@@ -77,16 +60,17 @@ std::string one_problem(const std::vector<std::string>& names) {
 show::PageOptions page_of_run(const RunOptionTexts& texts, const World& world, const Arithmetic& arithmetic) {
   show::PageOptions page = page_from(texts.page, world, arithmetic.rounding.value_or(show::PageOptions{}.precision));
   if (texts.steps) page.selection.steps = parse_steps(*texts.steps);
-  if (texts.work) page.work = static_cast<show::PageOptions::Work>(parse_choice("--work", *texts.work, {"first", "all", "none"}));
+  if (texts.work)
+    page.work = static_cast<show::PageOptions::Work>(parse_choice("--work", *texts.work, {"first", "all", "none"}));
   page.full = texts.full;
   return page;
 }
 
-Request request_from(const RunOptionTexts& texts, const World& world) {
-  Request request;
+RunRequest run_request_from(const RunOptionTexts& texts, const World& world) {
+  RunRequest request;
   request.problem = one_problem(texts.problem);
-  for (const std::string& path : texts.output) request.outputs.emplace_back(path, format_of_file(path));
-  if (texts.format) request.format = formats[parse_choice("--format", *texts.format, {"text", "json"})].format;
+  for (const std::string& path : texts.output) request.outputs.emplace_back(path, &format_of_output(path));
+  request.format = &format_named(texts.format, run_formats);
   request.arithmetic = arithmetic_from(texts.computation);
   if (texts.against) request.against_cpu = parse_choice("--against", *texts.against, {"cpu"}) == 0;
   if (request.against_cpu && request.arithmetic.rounding)
@@ -96,10 +80,10 @@ Request request_from(const RunOptionTexts& texts, const World& world) {
   return request;
 }
 
-bool tells_text(const Request& request) {
-  if (request.outputs.empty()) return request.format == Format::text;
+bool tells_page(const RunRequest& request) {
+  if (request.outputs.empty()) return request.format->kind == Format::Kind::page;
   return std::any_of(request.outputs.begin(), request.outputs.end(),
-                     [](const auto& o) { return o.second == Format::text; });
+                     [](const auto& output) { return output.second->kind == Format::Kind::page; });
 }
 
 constexpr Text no_such_step = {"this problem has none of the steps that --steps names, so none is shown",
@@ -123,15 +107,13 @@ class AllExports : public RowTaker {
 
 class Run {
  public:
-  Run(const RunOptionTexts& texts, Request request, World& world)
+  Run(const RunOptionTexts& texts, RunRequest request, World& world)
       : texts_(texts),
         request_(std::move(request)),
         world_(world),
         problem_(read_problem(request_.problem, world, texts.allow_outside)) {
     choose_item(texts_.computation, request_.page, problem_);
-    if (texts_.heads)
-      request_.page.selection.heads =
-          parse_numbers("--heads", *texts_.heads, problem_.heads, static_cast<int>(request_.page.index_base), "head");
+    if (texts_.heads) request_.page.selection.heads = parse_heads(*texts_.heads, problem_.heads, request_.page);
     plan_ = make_plan(problem_);
   }
 
@@ -151,8 +133,7 @@ class Run {
       for (const std::string& warning : show::warnings(problem_, plan_, request_.page)) tell(world_, warning);
     show::TextStyle plain = request_.style;
     plain.color = false;
-    for (std::size_t i = 0; i < files.size(); ++i)
-      if (!binary_of(request_.outputs[i].second)) write(files[i].sink(), request_.outputs[i].second, plain);
+    for (std::size_t i = 0; i < files.size(); ++i) write(files[i].sink(), *request_.outputs[i].second, plain);
     for (io::TraceExport& binary : exports_) {
       if (!streams()) binary.take_trace(trace_);
       binary.finish();
@@ -164,8 +145,6 @@ class Run {
   }
 
  private:
-  static std::optional<io::BinaryFormat> binary_of(Format format) { return formats[static_cast<std::size_t>(format)].binary; }
-
   // Where nothing but binary files is asked for, the numbers go there while they are computed, and nobody keeps them.
   bool streams() const { return !exports_.empty() && exports_.size() == request_.outputs.size() && !request_.against_cpu; }
 
@@ -185,7 +164,7 @@ class Run {
   // What is known before the run is written at once.
   void open_exports(std::deque<io::OutputFile>& files, const compute::Device& device) {
     for (std::size_t i = 0; i < files.size(); ++i)
-      if (const auto format = binary_of(request_.outputs[i].second))
+      if (const auto format = request_.outputs[i].second->arrays)
         exports_.emplace_back(files[i], request_.outputs[i].first, *format, plan_,
                               io::trace_arrays(problem_, plan_, request_.page.selection, texts_.with_weights),
                               request_.arithmetic.dtype, device.description);
@@ -204,40 +183,36 @@ class Run {
 
   std::vector<bool> kept_values() const {
     if (request_.against_cpu) return compute::values_to_keep(plan_, Selection{}, true);
-    return compute::values_to_keep(plan_, request_.page.selection, tells_text(request_));
+    return compute::values_to_keep(plan_, request_.page.selection, tells_page(request_));
   }
 
   Exit write_comparison() {
     const std::vector<study::ComparedStep> steps = study::against_cpu(plan_, trace_);
-    if (request_.format == Format::json)
+    if (request_.format->kind == Format::Kind::json)
       study::write_against(world_.out, steps, trace_);
     else
-      world_.out.write(show::write_text(describe(steps, trace_, request_.page), request_.style));
-    const bool pass = std::all_of(steps.begin(), steps.end(), [](const study::ComparedStep& step) { return step.passes(); });
-    return pass ? Exit::fine : Exit::difference;
+      world_.out.write(request_.format->write(describe(steps, trace_, request_.page), request_.style));
+    return study::all_pass(steps) ? Exit::fine : Exit::difference;
   }
 
   show::Document page() const { return describe(problem_, plan_, trace_, request_.page); }
 
-  void write(io::Sink& sink, Format format, const show::TextStyle& style) const {
-    switch (format) {
-      case Format::text: sink.write(show::write_text(page(), style)); break;
-      case Format::json: io::write_trace(sink, problem_, plan_, trace_, request_.page.selection, texts_.with_weights); break;
-      case Format::npy:
-      case Format::npz:
-      case Format::safetensors: break;  // no text
-    }
+  // Arrays are written while they are computed.
+  void write(io::Sink& sink, const Format& format, const show::TextStyle& style) const {
+    if (format.kind == Format::Kind::page) sink.write(format.write(page(), style));
+    if (format.kind == Format::Kind::json)
+      io::write_trace(sink, problem_, plan_, trace_, request_.page.selection, texts_.with_weights);
   }
 
   void write_to_stdout() {
-    if (texts_.pause && request_.format == Format::text)
+    if (texts_.pause && request_.format->write == show::write_text)
       show_step_by_step(page(), request_.style, world_);
     else
-      write(world_.out, request_.format, request_.style);
+      write(world_.out, *request_.format, request_.style);
   }
 
   const RunOptionTexts& texts_;
-  Request request_;
+  RunRequest request_;
   World& world_;
   Problem problem_;
   Plan plan_;
@@ -246,7 +221,7 @@ class Run {
   AllExports takers_{exports_};
 };
 
-constexpr std::string_view examples_of_use =
+constexpr std::string_view run_examples =
     "examples:\n"
     "  mha run                                    the worked 3×4 example\n"
     "  mha run mine.json --round 3                each step rounded, as with a pencil\n"
@@ -259,13 +234,12 @@ constexpr std::string_view examples_of_use =
 
 void declare_run_options(CLI::App& app, RunOptionTexts& texts) {
   declare_arguments(app, "PROBLEM", texts.problem, "a file, - for standard input, or an example's name (default: worked)");
-  declare_repeatable(
-      app, "-o,--output", texts.output, "FILE",
-      "write to this file: .json, .npz, .safetensors the trace, .npy one array of it, .txt the page (repeatable)");
+  declare_repeatable(app, "-o,--output", texts.output, "FILE",
+                     "write to this file (repeatable); its ending says what: " + endings_text(run_formats));
   declare_option(app, "--steps", texts.steps, "LIST",
                  "show and export only these steps, such as scores,weights or Q-V or packed");
   declare_option(app, "--heads", texts.heads, "LIST", "show and export only these heads, such as 1,3-5");
-  declare_option(app, "--format", texts.format, "text|json", "what to print (text)");
+  declare_format(app, texts.format, run_formats);
   declare_option(app, "--work", texts.work, "first|all|none", "which entries are spelled out (first)");
   declare_computation_options(app, texts.computation);
   declare_option(app, "--against", texts.against, "cpu",
@@ -276,7 +250,7 @@ void declare_run_options(CLI::App& app, RunOptionTexts& texts) {
   declare_flag(app, "--with-weights", texts.with_weights, "put the weights and masks into the files as well");
   declare_flag(app, "--pause", texts.pause, "on a terminal: one step, then Enter for the next, q to end");
   declare_flag(app, "-q,--quiet", texts.quiet, "no warnings");
-  declare_footer(app, examples_of_use);
+  declare_footer(app, run_examples);
 }
 
 }  // namespace
@@ -287,7 +261,7 @@ Action setup_run(CLI::App& app) {
   return [texts](World& world) {
     if (texts->pause && !(world.input_is_terminal && world.output_is_terminal))
       throw Error("--pause waits for Enter after each step, which needs a terminal; leave it out to print everything");
-    return Run(*texts, request_from(*texts, world), world).tell_everything();
+    return Run(*texts, run_request_from(*texts, world), world).tell_everything();
   };
 }
 

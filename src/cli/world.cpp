@@ -1,11 +1,16 @@
-// What the environment says about language and colour.
+// What the environment says about language and colour; messages and progress on stderr.
 #include "cli/world.hpp"
 
 #include <fmt/format.h>
 
-#include "io/json/quote.hpp"
+#include "core/utf8.hpp"
 
 namespace mha::cli {
+namespace {
+
+constexpr std::size_t bar_width = 30;
+
+}  // namespace
 
 Language language_of(const World& world) {
   for (const char* variable : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
@@ -27,8 +32,23 @@ std::string cache_folder(const World& world) {
 
 void tell(World& world, std::string_view sentence) {
   // A file name may hold anything; a message stays one harmless line.
-  world.err.write(fmt::format("mha: {}\n", io::escape(sentence, std::string::npos)));
+  world.err.write(fmt::format("mha: {}\n", escape(sentence, std::string::npos)));
   world.err.flush();
+}
+
+void Progress::show(std::size_t done) {
+  if (!world_.error_is_terminal || all_ == 0) return;
+  const std::size_t filled = done * bar_width / all_;
+  world_.err.write(fmt::format("\r[{:<{}}] {}/{}", std::string(filled, '#'), bar_width, done, all_));
+  world_.err.flush();
+  shown_ = true;
+}
+
+void Progress::clear() {
+  if (!shown_) return;
+  world_.err.write("\r\x1b[K");
+  world_.err.flush();
+  shown_ = false;
 }
 
 }  // namespace mha::cli

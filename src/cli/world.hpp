@@ -1,6 +1,7 @@
 // What a command sees of the outside: streams, the terminal, the environment. Tests hand in one of their own.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -32,5 +33,20 @@ std::string cache_folder(const World& world);
 
 // A message on stderr: "mha: " and the sentence.
 void tell(World& world, std::string_view sentence);
+
+// How far a long piece of work has come, on the terminal behind stderr if there is one.
+class Progress {
+ public:
+  Progress(World& world, std::size_t all) : world_(world), all_(all) {}
+
+  void show(std::size_t done);
+  // Leaves no trace on the terminal.
+  void clear();
+
+ private:
+  World& world_;
+  std::size_t all_;
+  bool shown_ = false;
+};
 
 }  // namespace mha::cli

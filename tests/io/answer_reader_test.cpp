@@ -1,12 +1,11 @@
 // Answers: which matrices are found under which names, what is a blank, what cannot be read, and how exactly numbers stand.
-#include "io/problem/answer_reader.hpp"
+#include "io/problem/answer.hpp"
 
 #include <cmath>
 
 #include "catch.hpp"
 #include "core/error.hpp"
 #include "io/files/answer_files.hpp"
-#include "io/problem/answer_names.hpp"
 #include "io/temporary_folder.hpp"
 
 namespace mha::test {

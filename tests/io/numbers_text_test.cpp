@@ -1,5 +1,5 @@
 // Number text: what reads back is the same bits, and looks as JSON and Python want it.
-#include "io/json/numbers_text.hpp"
+#include "io/json/writer.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 #include "io/problem/embedded.hpp"
-#include "io/json/json_reader.hpp"
+#include "io/json/reader.hpp"
 #include "io/problem/problem_reader.hpp"
 
 namespace mha::test {

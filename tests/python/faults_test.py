@@ -147,16 +147,29 @@ class Syntax(InFolder):
             self.refused(json.dumps(WORKED).replace("W_Q", wrong), wrong, "W_Q")
         self.refused(json.dumps(WORKED).replace("W_O", "W_0"), "W_0", "W_O")
         self.refused(json.dumps(worked(maks="causal")), "maks", "mask")
+        self.refused(json.dumps(worked(**{"W\u2062\U000e0041": 1})), r"W\u2062\U000e0041")
+        self.refused(json.dumps(worked(heads=[None])), "heads[0]", "found null, expected a head")
+        self.refused(json.dumps(worked(heads=[None, WORKED["heads"][0]])), "heads[0]", "null stands in a list of objects")
+
+    def test_truncated_inside_a_text(self):
+        for end in (b"\\", b"\\u12", b"\xe4", b"\xe8\x8b"):
+            cut = b'{"title": "' + "苹果".encode() + end
+            self.refused(cut, "p.json:1:11:", "never closed")
+            for arguments in (("run", "-"), ("check", self.write("w.json", json.dumps(WORKED)), "-")):
+                result = run(*arguments, stdin=cut)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertIn(b"never closed", result.stdout + result.stderr)
 
     def test_notes_are_ignored(self):
         self.accepted(json.dumps(worked(_note=[{"deep": [1, None, "x"]}], **{"$schema": "x"})))
 
     def test_labels_are_checked_and_kept(self):
-        labels = ["\u001b[2Ja", "b\nc", "\u202ed"]
+        labels = ["\u001b[2Ja", "b\nc", "\u202e\u2062\U000e0041d"]
         self.assertEqual(self.accepted(json.dumps(worked(tokens=labels)))["config"]["token_labels"], labels)
         page = run("run", self.path("p.json"), env={"LC_ALL": "C"}).stdout.decode()
         self.assertNotIn("\u001b", page)
-        self.assertNotIn("\u202e", page)
+        for hidden in "\u202e\u2062\U000e0041":
+            self.assertNotIn(hidden, page)
         self.assertIn("\\x1b", page)
 
 

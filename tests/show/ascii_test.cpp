@@ -1,5 +1,5 @@
 // The ASCII spelling of everything that the program draws.
-#include "show/text/ascii.hpp"
+#include "show/text/pen.hpp"
 
 #include "catch.hpp"
 

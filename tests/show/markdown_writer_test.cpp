@@ -8,7 +8,7 @@ namespace mha::test {
 namespace {
 
 std::string written(std::vector<Block> blocks, int width = 80) {
-  return write_markdown({Language::en, 1, std::move(blocks)}, width);
+  return write_markdown({Language::en, 1, std::move(blocks)}, {width, false, false});
 }
 
 std::string paragraph(const std::string& text) {

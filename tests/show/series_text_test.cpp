@@ -1,5 +1,5 @@
 // Sums and lists, whole or shortened.
-#include "show/words/series_text.hpp"
+#include "show/words/phrases.hpp"
 
 #include "catch.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "compute/run_helpers.hpp"
-#include "io/problem/answer_reader.hpp"
+#include "io/problem/answer.hpp"
 #include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
 

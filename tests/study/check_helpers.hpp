@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "io/problem/answer_reader.hpp"
+#include "io/problem/answer.hpp"
 #include "study/check/check.hpp"
 #include "study/plain_answers.hpp"
 #include "study/plain_mistakes.hpp"

@@ -6,7 +6,8 @@
 #include <iterator>
 
 #include "catch.hpp"
-#include "io/problem/answer_reader.hpp"
+#include "io/problem/answer.hpp"
+#include "io/problem/problem_writer.hpp"
 #include "study/check/check.hpp"
 #include "study/exercise/exercise_files.hpp"
 
@@ -45,7 +46,7 @@ const Difficulty& difficulty(std::string_view name) {
 
 std::string problem_text(const Problem& problem) {
   StringSink sink;
-  write_exercise(sink, problem);
+  write_problem(sink, problem);
   return sink.text();
 }
 

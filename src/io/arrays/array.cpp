@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "core/error.hpp"
-#include "io/json/json_tree.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "io/json/json_writer.hpp"
+#include "io/json/writer.hpp"
 #include "io/arrays/npy_writer.hpp"
 
 namespace mha::io {

@@ -7,10 +7,10 @@
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
+#include "core/utf8.hpp"
 #include "io/files/mapped_file.hpp"
 #include "io/arrays/npy_header.hpp"
 #include "io/arrays/npz_file.hpp"
-#include "io/json/quote.hpp"
 #include "io/arrays/safetensors_header.hpp"
 
 namespace mha::io {

@@ -7,11 +7,11 @@
 #include <map>
 
 #include "core/error.hpp"
+#include "core/utf8.hpp"
 #include "io/arrays/file_matrix.hpp"
-#include "io/json/json_values.hpp"
 #include "io/arrays/matrix_archive.hpp"
-#include "io/problem/problem_fields.hpp"
-#include "io/json/quote.hpp"
+#include "io/json/tree.hpp"
+#include "io/problem/problem_keys.hpp"
 
 namespace mha::io {
 namespace {
@@ -48,10 +48,10 @@ class Opener {
  private:
   // {"file": …} becomes a grid.
   void replace(Node& node) {
-    const auto fields = read_fields(node, matrix_file_fields, "a file: {\"file\": \"w.npy\"}");
+    const Fields fields(node, matrix_file_keys, "a file: {\"file\": \"w.npy\"}");
     try {
-      const std::string& written = expect_text(*fields.file);
-      const MatrixArchive& archive = archive_at(*fields.file, written);
+      const std::string& written = expect_text(*fields["file"]);
+      const MatrixArchive& archive = archive_at(*fields["file"], written);
       auto matrix = std::make_shared<const FileMatrix>(
           array_of(archive, fields, node),
           fmt::format("{}:{}:{}: {}", name_, node.position.line, node.position.column, node.path));
@@ -62,7 +62,7 @@ class Opener {
       grid.axes = grid.file->axes();
       node.value = std::move(grid);
     } catch (const Error& error) {  // of the file
-      fail(*fields.file, error.what());
+      fail(*fields["file"], error.what());
     }
   }
 
@@ -83,17 +83,16 @@ class Opener {
   }
 
   // The array that the keys "name" and "tensor" choose.
-  std::shared_ptr<const StoredArray> array_of(const MatrixArchive& archive, const MatrixFileFields& fields,
-                                              const Node& node) {
+  std::shared_ptr<const StoredArray> array_of(const MatrixArchive& archive, const Fields& fields, const Node& node) {
     const std::string_view key = archive.key();
-    for (const auto& [other, chosen] : {std::pair{"name", fields.name}, std::pair{"tensor", fields.tensor}})
+    for (const auto& [other, chosen] : {std::pair{"name", fields["name"]}, std::pair{"tensor", fields["tensor"]}})
       if (chosen != nullptr && other != key)
         fail(
             *chosen,
             fmt::format("\"{}\" is for {} files; {}", other, other == std::string_view("name") ? ".npz" : ".safetensors",
                         key.empty() ? "a .npy file holds one array: leave it out" : fmt::format("here it is \"{}\"", key)));
     if (key.empty()) return archive.array("");
-    const Node* const chosen = key == "name" ? fields.name : fields.tensor;
+    const Node* const chosen = fields[key];
     if (chosen == nullptr)
       fail(node, fmt::format("\"{}\" is missing: say which of the file's arrays it is.{}", key, archive.known("")));
     const std::string& name = expect_text(*chosen);
@@ -102,23 +101,23 @@ class Opener {
   }
 
   // The rows and columns that are wanted, then transposed.
-  static std::shared_ptr<const FileMatrix> taken(std::shared_ptr<const FileMatrix> matrix, const MatrixFileFields& fields) {
+  static std::shared_ptr<const FileMatrix> taken(std::shared_ptr<const FileMatrix> matrix, const Fields& fields) {
     const std::size_t axes = matrix->axes().size();
     const std::string name = matrix->name();
     if (axes == 1)
-      for (const Node* node : {fields.cols, fields.transpose})
+      for (const Node* node : {fields["cols"], fields["transpose"]})
         if (node != nullptr)
           fail(*node,
                fmt::format("{} is one-dimensional: rows takes a part of it, and there is nothing else to choose", name));
-    if (fields.rows != nullptr) {
+    if (Node* rows = fields["rows"]) {
       const Index count = matrix->axes()[axes == 1 ? 0 : axes - 2];
-      matrix = matrix->rows(read_cut(*fields.rows, count, axes == 1 ? "number" : "row", name));
+      matrix = matrix->rows(read_cut(*rows, count, axes == 1 ? "number" : "row", name));
     }
-    if (fields.cols != nullptr) matrix = matrix->cols(read_cut(*fields.cols, matrix->axes().back(), "column", name));
-    if (fields.transpose == nullptr) return matrix;
-    const bool* const truth = fields.transpose->as<bool>();
-    if (truth == nullptr)
-      fail(*fields.transpose, fmt::format("found {}, expected true or false", describe(*fields.transpose)));
+    if (Node* cols = fields["cols"]) matrix = matrix->cols(read_cut(*cols, matrix->axes().back(), "column", name));
+    const Node* const transpose = fields["transpose"];
+    if (transpose == nullptr) return matrix;
+    const bool* const truth = transpose->as<bool>();
+    if (truth == nullptr) fail(*transpose, fmt::format("found {}, expected true or false", describe(*transpose)));
     return *truth ? matrix->transposed() : matrix;
   }
 

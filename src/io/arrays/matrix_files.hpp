@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/json/json_tree.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 

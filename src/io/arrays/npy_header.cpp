@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "core/error.hpp"
-#include "io/json/quote.hpp"
+#include "core/utf8.hpp"
 
 namespace mha::io {
 namespace {

@@ -8,9 +8,9 @@
 #include <mutex>
 
 #include "core/error.hpp"
+#include "core/utf8.hpp"
 #include "io/arrays/libzip.hpp"
 #include "io/arrays/npy_header.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {

@@ -13,10 +13,10 @@
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
+#include "core/utf8.hpp"
 #include "io/files/input_file.hpp"
-#include "io/json/json_reader.hpp"
-#include "io/json/json_values.hpp"
-#include "io/json/quote.hpp"
+#include "io/json/reader.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 namespace {

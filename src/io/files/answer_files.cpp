@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "core/error.hpp"
-#include "io/problem/answer_reader.hpp"
+#include "io/problem/answer.hpp"
 
 namespace mha::io {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "core/error.hpp"
 #include "core/tensor.hpp"
+#include "core/utf8.hpp"
 #include "io/files/input_file.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {
@@ -117,21 +117,6 @@ std::vector<Student> read_roster(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   return parse_roster(text, path);
-}
-
-std::string csv_line(const std::vector<std::string>& fields) {
-  std::string line;
-  for (const std::string& field : fields) {
-    if (&field != &fields.front()) line += ',';
-    if (field.find_first_of(",\"\r\n") == std::string::npos) {
-      line += field;
-      continue;
-    }
-    line += '"';
-    for (const char c : field) line += c == '"' ? "\"\"" : std::string(1, c);
-    line += '"';
-  }
-  return line + "\n";
 }
 
 }  // namespace mha::io

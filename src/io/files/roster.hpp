@@ -18,7 +18,4 @@ std::vector<Student> read_roster(const std::string& path);
 // The same from text; `file` is what messages call it.
 std::vector<Student> parse_roster(std::string_view text, std::string_view file);
 
-// A line of a CSV file, fields quoted where they must be.
-std::string csv_line(const std::vector<std::string>& fields);
-
 }  // namespace mha::io

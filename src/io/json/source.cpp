@@ -7,10 +7,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
+#include <string>
 #include <system_error>
 
-#include "io/json/quote.hpp"
+#include "io/json/syntax_fault.hpp"
 
 namespace mha::io {
 namespace {
@@ -61,7 +66,55 @@ void refuse_other_encodings(std::string_view head) {
   }
 }
 
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::array literals = {
+    Word{Word::Kind::boolean, 1, "true"},
+    Word{Word::Kind::boolean, 0, "false"},
+    Word{Word::Kind::null, not_a_number, "null"},
+    Word{Word::Kind::not_finite, not_a_number, "NaN"},
+    Word{Word::Kind::not_finite, infinity, "Infinity"},
+    Word{Word::Kind::not_finite, -infinity, "-Infinity"},
+};
+
+Word number_of(std::string_view written) {
+  double value = 0;
+  const auto [end, status] = std::from_chars(written.data(), written.data() + written.size(), value);
+  if (status == std::errc::result_out_of_range) value = std::strtod(std::string(written).c_str(), nullptr);  // which way
+  return {std::isinf(value) ? Word::Kind::too_large : Word::Kind::number, value, written};
+}
+
+Word word_of(std::string_view written) {
+  if (is_json_number(written)) return number_of(written);
+  const auto* const literal =
+      std::find_if(literals.begin(), literals.end(), [&](const Word& row) { return row.written == written; });
+  return literal == literals.end() ? Word{Word::Kind::wrong, 0, written} : *literal;
+}
+
 }  // namespace
+
+// -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?, as RFC 8259 has it.
+bool is_json_number(std::string_view word) {
+  std::size_t i = 0;
+  const auto take = [&](char one, char other) {
+    const bool found = i < word.size() && (word[i] == one || word[i] == other);
+    if (found) ++i;
+    return found;
+  };
+  const auto take_digits = [&] {
+    const std::size_t begin = i;
+    while (i < word.size() && word[i] >= '0' && word[i] <= '9') ++i;
+    return i - begin;
+  };
+  take('-', '-');
+  const bool begins_with_zero = word.substr(i).starts_with('0');
+  const std::size_t whole = take_digits();
+  if (whole == 0 || (begins_with_zero && whole > 1)) return false;
+  if (take('.', '.') && take_digits() == 0) return false;
+  if (!take('e', 'E')) return i == word.size();
+  take('+', '-');
+  return take_digits() > 0 && i == word.size();
+}
 
 Source::Source(int fd) : fd_(fd), buffer_(chunk_size) {
   scan_ = end_ = mark_ = token_begin_ = buffer_.data();
@@ -147,7 +200,8 @@ void Source::begin_token() {
 bool Source::next_piece() {
   if (in_text_) {
     hand_out_text();
-    return cursor_ != piece_end_;
+    cut_off_ = cursor_ == piece_end_;
+    return !cut_off_;
   }
   token_placed_ = true;  // nobody asks for the old token any more
   skip_white_space();
@@ -181,10 +235,8 @@ void Source::hand_out_word() {
     while (scan_ != end_ && !ends_word[static_cast<unsigned char>(*scan_)]) ++scan_;
   } while (scan_ == end_ && refill());
   in_word_ = false;
-  word_ = classify({token_begin_, static_cast<std::size_t>(scan_ - token_begin_)});
-  if (word_.kind == Word::Kind::wrong)
-    throw InputFault(position(), "",
-                     fmt::format("found {}, which is no JSON: {}", escape(word_.written), mend(word_.written)));
+  word_ = word_of({token_begin_, static_cast<std::size_t>(scan_ - token_begin_)});
+  if (word_.kind == Word::Kind::wrong) throw wrong_word(position(), word_.written);
   cursor_ = stand_in.data();
   piece_end_ = cursor_ + stand_in.size();
 }

@@ -7,9 +7,26 @@
 #include <vector>
 
 #include "io/json/input_fault.hpp"
-#include "io/json/json_word.hpp"
 
 namespace mha::io {
+
+// A token that stands without quotes.
+struct Word {
+  enum class Kind {
+    number,      // `value` is the nearest double
+    too_large,   // a number beyond the range of doubles
+    not_finite,  // NaN, Infinity, -Infinity, as Python's json writes them: no JSON, but the reader decides
+    boolean,     // `value` is 0 or 1
+    null,        // `value` is NaN
+    wrong,
+  };
+  Kind kind = Kind::wrong;
+  double value = 0;
+  std::string_view written;
+};
+
+// Whether the grammar of JSON makes a number of it.
+bool is_json_number(std::string_view word);
 
 // The parser that reads from here reports no positions, takes -0 for the integer 0, refuses NaN, looks one character ahead
 // after a number, and remembers every character since the last number or text. So the source cuts the input into tokens
@@ -31,6 +48,7 @@ class Source {
   char previous_token() const { return previous_token_; }
   Position position();                        // where the current token begins
   Position position_in_text();                // of the character of a text that was handed out last
+  bool cut_off() const { return cut_off_; }   // the input ended inside a text
   const Word& word() const { return word_; }  // the current token, where it is a number or a literal
 
  private:
@@ -55,6 +73,7 @@ class Source {
   char previous_token_ = 0;
   bool in_word_ = false;  // the whole token must stay in the buffer
   bool in_text_ = false;
+  bool cut_off_ = false;
   bool escaped_ = false;  // the next character of the text follows a backslash
   Word word_;
 

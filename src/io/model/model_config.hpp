@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/json/json_tree.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 

@@ -9,8 +9,8 @@
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
+#include "core/utf8.hpp"
 #include "io/files/input_file.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "io/json/json_values.hpp"
-#include "io/json/quote.hpp"
+#include "core/utf8.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 namespace {

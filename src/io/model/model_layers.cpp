@@ -10,7 +10,7 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "io/json/quote.hpp"
+#include "core/utf8.hpp"
 
 namespace mha::io {
 namespace {

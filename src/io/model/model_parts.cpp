@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
-#include "io/json/quote.hpp"
+#include "core/utf8.hpp"
 
 namespace mha::io {
 namespace {

@@ -8,142 +8,104 @@
 #include <system_error>
 
 #include "core/error.hpp"
-#include "io/files/file_identity.hpp"
-#include "io/json/json_values.hpp"
-#include "io/json/json_writer.hpp"
+#include "core/utf8.hpp"
 #include "io/arrays/matrix_archive.hpp"
+#include "io/files/file_identity.hpp"
+#include "io/json/tree.hpp"
 #include "io/model/model_account.hpp"
 #include "io/problem/problem_writer.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {
 
 namespace fs = std::filesystem;
-using Spread = JsonWriter::Spread;
-
-class ProblemWriter {
- public:
-  ProblemWriter(Sink& sink, const ImportedAttention& found, const ImportedInputs& inputs, const std::string& problem)
-      : json_(sink), found_(found), inputs_(inputs), problem_(problem) {}
-
-  void write() {
-    json_.begin_object();
-    json_.key("title");
-    write_caption(json_, title_of(found_));
-    json_.key("description");
-    write_caption(json_, description_of(found_));
-    write_inputs();
-    write_weights();
-    write_rules();
-    json_.end();
-    json_.finish();
-  }
-
- private:
-  void put(std::string_view key, std::string_view text) {
-    if (!is_utf8(text))
-      throw Error(fmt::format("\"{}\" is no UTF-8, and a problem file holds nothing else; rename it", escape(text)));
-    json_.text(key, text);
-  }
-
-  void put_file(std::string_view file) { put("file", relative_to_problem(std::string(file), problem_)); }
-
-  void write_inputs() {
-    if (!inputs_.tokens.empty()) {
-      json_.key("tokens");
-      json_.begin_array(Spread::line);
-      for (const std::string& token : inputs_.tokens) json_.text(token);
-      json_.end();
-    }
-    for (const auto& [key, path] : {std::pair{"X", &inputs_.x}, {"X_kv", &inputs_.x_kv}}) {
-      if (!*path) continue;
-      json_.key(key);
-      json_.begin_object(Spread::line);
-      put_file(**path);
-      json_.end();
-    }
-  }
-
-  // {"file": …, "tensor": …, "rows": [a, b]}
-  void write_place(std::string_view key, const TensorPlace& place, std::string_view axis) {
-    json_.key(key);
-    json_.begin_object(Spread::line);
-    put_file(place.file);
-    put("tensor", place.tensor);
-    if (place.cut) {
-      json_.key(axis);
-      json_.begin_array(Spread::line);
-      for (const Index end : *place.cut) json_.integer(end);
-      json_.end();
-    }
-    json_.end();
-  }
-
-  void write_projection(const std::string& name, const ProjectionPlaces& places) {
-    write_place("W_" + name, places.W, found_.tensors.out_by_in ? "rows" : "cols");
-    if (places.b) write_place("b_" + name, *places.b, "rows");
-  }
-
-  void write_weights() {
-    const AttentionTensors& tensors = found_.tensors;
-    put("layout", tensors.out_by_in ? "torch" : "x@W");
-    json_.integer("num_heads", found_.heads.heads);
-    if (found_.heads.kv_heads != found_.heads.heads) {
-      json_.integer("num_kv_heads", found_.heads.kv_heads);
-    }
-    if (tensors.qkv && !found_.cross) {
-      write_projection("QKV", *tensors.qkv);
-    } else {
-      write_projection("Q", tensors.q);
-      write_projection("K", tensors.k);
-      write_projection("V", tensors.v);
-    }
-    write_projection("O", tensors.o);
-  }
-
-  void write_mask() {
-    if (!found_.rules.causal) return json_.text("none");
-    if (!found_.rules.window) return json_.text("causal");
-    json_.begin_array(Spread::line);
-    json_.text("causal");
-    json_.begin_object(Spread::line);
-    json_.key("window");
-    json_.begin_object(Spread::line);
-    json_.integer("left", *found_.rules.window - 1);
-    json_.integer("right", 0);
-    json_.end();
-    json_.end();
-    json_.end();
-  }
-
-  void write_rules() {
-    const AttentionRules& rules = found_.rules;
-    json_.key("mask");
-    write_mask();
-    if (rules.scale.kind == Scale::Kind::none) put("scale", "none");
-    if (rules.scale.kind == Scale::Kind::number) {
-      json_.number("scale", rules.scale.number);
-    }
-    if (rules.softcap) {
-      json_.number("softcap", *rules.softcap);
-    }
-    if (!rules.rope) return;
-    json_.key("rope");
-    write_rope(json_, *rules.rope);
-  }
-
-  JsonWriter json_;
-  const ImportedAttention& found_;
-  const ImportedInputs& inputs_;
-  const std::string& problem_;
-};
-
 fs::path real_folder_of(const std::string& file) {
   std::error_code error;
   fs::path folder = fs::weakly_canonical(folder_of(file), error);
   if (error) throw Error(fmt::format("{}: its folder cannot be found: {}", file, error.message()));
   return folder;
+}
+
+// Where the matrices are, in the words of a problem file.
+class ModelReferences : public MatrixReferences {
+ public:
+  ModelReferences(const AttentionTensors& tensors, const ImportedInputs& inputs, const std::string& problem)
+      : tensors_(tensors), inputs_(inputs), problem_(problem) {}
+
+  void write(JsonWriter& json, std::string_view key) const override {
+    if (key.starts_with('X')) return write_input(json, key, key == "X" ? inputs_.x : inputs_.x_kv);
+    const std::string_view name = key.substr(2);  // of W_… or b_…
+    const ProjectionPlaces& places = name == "QKV" ? *tensors_.qkv
+                                     : name == "Q" ? tensors_.q
+                                     : name == "K" ? tensors_.k
+                                     : name == "V" ? tensors_.v
+                                                   : tensors_.o;
+    if (key.starts_with('W')) return write_place(json, key, places.W, tensors_.out_by_in ? "rows" : "cols");
+    if (places.b) write_place(json, key, *places.b, "rows");
+  }
+
+ private:
+  static void put(JsonWriter& json, std::string_view key, std::string_view text) {
+    if (!is_utf8(text))
+      throw Error(fmt::format("\"{}\" is no UTF-8, and a problem file holds nothing else; rename it", escape(text)));
+    json.text(key, text);
+  }
+
+  void write_input(JsonWriter& json, std::string_view key, const std::optional<std::string>& path) const {
+    if (!path) return;
+    json.key(key);
+    json.begin_object(JsonWriter::Spread::line);
+    put(json, "file", relative_to_problem(*path, problem_));
+    json.end();
+  }
+
+  // {"file": …, "tensor": …, "rows": [a, b]}
+  void write_place(JsonWriter& json, std::string_view key, const TensorPlace& place, std::string_view axis) const {
+    json.key(key);
+    json.begin_object(JsonWriter::Spread::line);
+    put(json, "file", relative_to_problem(place.file, problem_));
+    put(json, "tensor", place.tensor);
+    if (place.cut) {
+      json.key(axis);
+      json.begin_array(JsonWriter::Spread::line);
+      for (const Index end : *place.cut) json.integer(end);
+      json.end();
+    }
+    json.end();
+  }
+
+  const AttentionTensors& tensors_;
+  const ImportedInputs& inputs_;
+  const std::string& problem_;
+};
+
+// Everything of the problem but its matrices.
+Problem problem_of(const ImportedAttention& found, const ImportedInputs& inputs) {
+  Problem problem;
+  problem.title = title_of(found);
+  problem.description = description_of(found);
+  if (!inputs.tokens.empty()) problem.tokens = {inputs.tokens};
+  problem.layout = found.tensors.out_by_in ? Layout::torch : Layout::x_at_w;
+  problem.packed = true;
+  problem.fused = found.tensors.qkv && !found.cross;
+  problem.heads = found.heads.heads;
+  problem.kv_heads = found.heads.kv_heads;
+  problem.grouped = problem.heads != problem.kv_heads;
+  if (found.rules.causal) {
+    problem.masks.emplace_back().kind = Mask::Kind::causal;
+    problem.mask_is_list = found.rules.window.has_value();
+  }
+  if (problem.mask_is_list) {
+    Mask& window = problem.masks.emplace_back();
+    window.kind = Mask::Kind::window;
+    window.short_form = false;
+    window.left = *found.rules.window - 1;
+    window.right = 0;
+  }
+  problem.scale = found.rules.scale;
+  problem.softcap = found.rules.softcap;
+  problem.rope = found.rules.rope;
+  return problem;
 }
 
 // Gives the rows of the input, which must have as many columns as the weights take.
@@ -204,7 +166,8 @@ void check_inputs(const ImportedAttention& found, const ImportedInputs& inputs) 
 }
 
 void write_imported(Sink& sink, const ImportedAttention& found, const ImportedInputs& inputs, const std::string& problem) {
-  ProblemWriter(sink, found, inputs, problem).write();
+  const ModelReferences references(found.tensors, inputs, problem);
+  write_problem(sink, problem_of(found, inputs), &references);
 }
 
 }  // namespace mha::io

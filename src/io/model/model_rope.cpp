@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "core/error.hpp"
-#include "io/json/json_values.hpp"
-#include "io/json/quote.hpp"
+#include "core/utf8.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 namespace {

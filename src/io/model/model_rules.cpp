@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "core/error.hpp"
-#include "io/json/json_values.hpp"
+#include "core/utf8.hpp"
+#include "io/json/tree.hpp"
 #include "io/model/model_layer_type.hpp"
 #include "io/model/model_rope.hpp"
-#include "io/json/quote.hpp"
 
 namespace mha::io {
 namespace {

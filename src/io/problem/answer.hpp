@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/numbers.hpp"
@@ -27,5 +28,35 @@ struct Answer {
   int digits = 0;
   std::vector<std::string> unknown;  // keys that name no step, each with a suggestion where one is near
 };
+
+// Each throws Error where the text cannot be read as matrices of numbers. A matrix of nothing but null is one that was not
+// filled in, and is left out; null elsewhere is a blank entry, but −∞ in masked scores, as JavaScript writes it.
+Answer read_answer_file(const std::string& path);
+Answer read_answer_fd(int fd, std::string_view name);  // standard input
+// One line of a file, whose `line` counts from 1; the answer takes the name that stands in it.
+Answer read_answer_line(std::string_view text, std::string_view file, Index line);
+
+// Whether numbers, or what cannot be read and may be somebody's work as well, stand in the file.
+bool is_filled_in(const std::string& path);
+
+// Higher numbers are no heads of anything.
+inline constexpr Index most_heads = 100'000;
+
+struct MatrixName {
+  StepId step;
+  std::optional<Index> head;  // from 0
+};
+
+// "weights1", "A1", "head_output2", "Y", "packed.Q"; "Q" without a number is what belongs to all heads.
+std::optional<MatrixName> matrix_name(std::string_view key);
+
+// A step of one head by its id or symbol: "weights", "A".
+std::optional<StepId> head_step(std::string_view key);
+
+// A step of all heads in the object "packed": "Q", "K", "V".
+std::optional<StepId> packed_step(std::string_view key);
+
+// Every name that `matrix_name` knows, with number 1, for suggestions.
+std::vector<std::string> known_matrix_names();
 
 }  // namespace mha::io

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "io/arrays/file_matrix.hpp"
-#include "io/json/json_values.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 namespace {

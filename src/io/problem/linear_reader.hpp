@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/problem.hpp"
-#include "io/json/json_tree.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 

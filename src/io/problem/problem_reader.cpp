@@ -1,37 +1,78 @@
 // Problem files: JSON in, a checked Problem out.
 #include "io/problem/problem_reader.hpp"
 
+#include <fmt/format.h>
+
 #include <system_error>
 
+#include "io/arrays/matrix_files.hpp"
 #include "io/files/file_identity.hpp"
 #include "io/files/input_file.hpp"
-#include "io/json/json_reader.hpp"
-#include "io/arrays/matrix_files.hpp"
-#include "io/problem/problem_parts.hpp"
+#include "io/json/reader.hpp"
+#include "io/problem/problem_keys.hpp"
 
 namespace mha::io {
 namespace {
 
-constexpr std::string_view lists_of_text[] = {"tokens", "tokens_kv"};
+bool is_batch(Node& node) {
+  const Node* const self = &node;
+  return self->as<Grid>() != nullptr && self->as<Grid>()->axes.size() == 3;
+}
+
+// n×d, or batch×n×d.
+Tensor read_input(Node& node) {
+  if (!is_batch(node)) return take_tensor(node, expect_matrix(node));
+  const std::vector<Index> axes = expect_grid(node, Entries::numbers).axes;
+  return take_tensor(node, {axes[0], 1, axes[1], axes[2]});
+}
+
+// The weights that multiply X: all of them, or those of the first head. Null where there are none.
+const Node* weights_of_queries(const Fields& fields) {
+  if (const Node* fused = fields["W_QKV"]) return fused;
+  const Node* const node = fields["heads"];
+  const List* const heads = node == nullptr ? nullptr : node->as<List>();
+  if (heads == nullptr || heads->empty() || heads->front().as<Object>() == nullptr) return fields["W_Q"];
+  for (const Member& member : *heads->front().as<Object>())
+    if (member.key == "W_Q") return &member.node;
+  return nullptr;
+}
+
+// X has as many columns as the weights take, where they say it.
+[[noreturn]] void refuse_missing_X(const Fields& fields) {
+  const Node* const weights = weights_of_queries(fields);
+  const Grid* const grid = weights == nullptr ? nullptr : weights->as<Grid>();
+  if (grid == nullptr || grid->axes.size() != 2)
+    fail(fields.node(), "\"X\" is missing; write the tokens, one row each: \"X\": [[1, 0], [0, 1]]");
+  const Node* const node = fields["layout"];
+  const std::string* const layout = node == nullptr ? nullptr : node->as<std::string>();
+  const Index width = layout != nullptr && *layout == "torch" ? grid->axes[1] : grid->axes[0];
+  fail(fields.node(),
+       fmt::format("\"X\" is missing; it is n×{}: write the n tokens, one row of {} each, \"X\": [[…], …], or name a "
+                   "file, \"X\": {{\"file\": \"X.npy\"}}",
+                   width, counted(width, "number")));
+}
+
+constexpr std::string_view lists_of_labels[] = {"tokens", "tokens_kv"};
 
 Problem read_parts(Node& root) {
-  const auto fields = read_fields(root, problem_fields, "one problem: {\"X\": …, \"heads\": …, \"W_O\": …}");
+  std::vector<std::string_view> known;
+  for (const ProblemKey& row : keys_of_problem()) known.push_back(row.key);
+  const Fields fields(root, known, "one problem: {\"X\": …, \"heads\": …, \"W_O\": …}");
   Problem problem;
-  read_inputs(root, fields, problem);
-  read_weights(root, fields, problem);
-  read_output_projection(root, fields, problem);
-  read_labels(fields, problem);
-  read_masks(fields, problem);
-  read_rules(fields, problem);
+  read_inputs(fields, problem);
+  read_weights(fields, problem);
+  read_output_projection(fields, problem);
+  for (const ProblemKey& row : keys_of_problem())
+    if (Node* const node = row.read == nullptr ? nullptr : fields[row.key]) row.read(*node, problem);
   return problem;
 }
 
 // `input` is what a Source is made from.
 template <typename Input>
-Problem read(Input input, std::string_view name, const FileRules& rules) {
+Problem read_problem(Input input, std::string_view name, const FileRules& rules) {
   try {
     Source source(input);
-    Node root = read_json(source, lists_of_text);
+    Node root = read_json(source, lists_of_labels);
     std::vector<std::string> files = open_matrix_files(root, name, rules);
     Problem problem = read_parts(root);
     problem.files = std::move(files);
@@ -45,17 +86,35 @@ Problem read(Input input, std::string_view name, const FileRules& rules) {
 
 }  // namespace
 
+void read_inputs(const Fields& fields, Problem& problem) {
+  Node* const X = fields["X"];
+  if (X == nullptr) refuse_missing_X(fields);
+  problem.batched = is_batch(*X);
+  problem.X = read_input(*X);
+  Node* const X_kv = fields["X_kv"];
+  if (X_kv == nullptr) return;
+  const bool batched = is_batch(*X_kv);
+  problem.X_kv = read_input(*X_kv);
+  if (batched != problem.batched)
+    fail(*X_kv, fmt::format("X_kv has {} and X has {}; give both a batch or neither", batched ? "a batch" : "no batch",
+                            problem.batched ? "one" : "none"));
+  const Index items = problem.X_kv->shape().batch;
+  if (items != problem.batch())
+    fail(*X_kv, fmt::format("X_kv has {} and X has {}; each item of X reads its own item of X_kv", counted(items, "item"),
+                            counted(problem.batch(), "item")));
+}
+
 Problem read_problem_file(const std::string& path, bool allow_outside) {
   const InputFile file(path);
-  return read(file.fd(), path, {folder_of(path), allow_outside});
+  return read_problem(file.fd(), path, {folder_of(path), allow_outside});
 }
 
 Problem read_problem_fd(int fd, std::string_view name, bool allow_outside) {
-  return read(fd, name, {".", allow_outside});
+  return read_problem(fd, name, {".", allow_outside});
 }
 
 Problem read_problem_text(std::string_view text, std::string_view name) {
-  return read(text, name, {});
+  return read_problem(text, name, {});
 }
 
 }  // namespace mha::io

@@ -1,10 +1,11 @@
-// Captions, labels, masks and weights in the words of the problem file.
+// A problem, or parts of it, in the words of the problem file.
 #include "io/problem/problem_writer.hpp"
 
 #include <algorithm>
 #include <string>
 
 #include "core/mask.hpp"
+#include "io/problem/problem_keys.hpp"
 
 namespace mha::io {
 namespace {
@@ -17,27 +18,19 @@ void write_texts(JsonWriter& json, const std::vector<std::string>& texts) {
   json.end();
 }
 
-void write_integers(JsonWriter& json, const std::vector<Index>& integers) {
+void write_integers(JsonWriter& json, std::string_view key, const std::vector<Index>& integers) {
+  json.key(key);
   json.begin_array(Spread::line);
   for (const Index integer : integers) json.integer(integer);
   json.end();
 }
 
-void write_limit(JsonWriter& json, std::string_view name, const std::optional<Index>& limit) {
-  json.key(name);
-  if (limit) {
-    json.integer(*limit);
-  } else {
-    json.null();
-  }
-}
-
 void write_align(JsonWriter& json, const Align& align) {
   switch (align.kind) {
-    case Align::Kind::top_left: return json.text("top-left");
-    case Align::Kind::bottom_right: return json.text("bottom-right");
-    case Align::Kind::offset: return json.integer(align.offsets.front());
-    case Align::Kind::per_item: return write_integers(json, align.offsets);
+    case Align::Kind::top_left: return json.text("align", "top-left");
+    case Align::Kind::bottom_right: return json.text("align", "bottom-right");
+    case Align::Kind::offset: return json.integer("align", align.offsets.front());
+    case Align::Kind::per_item: return write_integers(json, "align", align.offsets);
   }
 }
 
@@ -47,17 +40,14 @@ void write_rule(JsonWriter& json, const Mask& mask) {
   json.key(mask_name(mask.kind));
   json.begin_object(Spread::line);
   if (mask.kind == Mask::Kind::window) {
-    write_limit(json, "left", mask.left);
-    write_limit(json, "right", mask.right);
+    json.integer("left", mask.left);
+    json.integer("right", mask.right);
   }
   if (mask.slopes) {
     json.key("slopes");
     json.row(mask.slopes->data(), static_cast<Index>(mask.slopes->size()));
   }
-  if (mask.align) {
-    json.key("align");
-    write_align(json, *mask.align);
-  }
+  if (mask.align) write_align(json, *mask.align);
   json.end();
   json.end();
 }
@@ -77,21 +67,17 @@ void write_axes(JsonWriter& json, const Tensor& tensor, int axes) {
   json.end();
 }
 
-void write_matrix_mask(JsonWriter& json, const Mask& mask) {
-  json.begin_object();
-  json.key(mask_name(mask.kind));
-  write_axes(json, mask.matrix, mask.matrix_axes);
-  json.end();
-}
-
 void write_mask(JsonWriter& json, const Mask& mask, bool with_matrices) {
   switch (mask.kind) {
     case Mask::Kind::padding:
     case Mask::Kind::allow:
     case Mask::Kind::block:
     case Mask::Kind::add:
-      if (with_matrices) return write_matrix_mask(json, mask);
-      return json.text(mask_name(mask.kind));
+      if (!with_matrices) return json.text(mask_name(mask.kind));
+      json.begin_object();
+      json.key(mask_name(mask.kind));
+      write_axes(json, mask.matrix, mask.matrix_axes);
+      return json.end();
     case Mask::Kind::none:
     case Mask::Kind::causal:
     case Mask::Kind::window:
@@ -103,13 +89,23 @@ void write_mask(JsonWriter& json, const Mask& mask, bool with_matrices) {
 }
 
 // {"W_Q": …, "b_Q": …} of one head, or of all heads packed (head 0 of the tensor then).
-void write_linear(JsonWriter& json, const Linear& linear, std::string_view name, Index head = 0) {
-  const Shape& shape = linear.W.shape();
-  json.key(std::string("W_").append(name));
-  json.matrix(linear.W.matrix(0, head), shape.rows, shape.cols);
+void write_linear(const ProblemPen& pen, const Linear& linear, std::string_view name, Index head = 0) {
+  const std::string W = std::string("W_").append(name), b = std::string("b_").append(name);
+  if (pen.references != nullptr) {
+    pen.references->write(pen.json, W);
+    return pen.references->write(pen.json, b);
+  }
+  pen.json.key(W);
+  pen.json.matrix(linear.W.matrix(0, head), linear.W.shape().rows, linear.W.shape().cols);
   if (!linear.b) return;
-  json.key(std::string("b_").append(name));
-  json.row(linear.b->matrix(0, head), linear.b->shape().cols);
+  pen.json.key(b);
+  pen.json.row(linear.b->matrix(0, head), linear.b->shape().cols);
+}
+
+void write_input(const ProblemPen& pen, std::string_view key, const Tensor& tensor) {
+  if (pen.references != nullptr) return pen.references->write(pen.json, key);
+  pen.json.key(key);
+  write_axes(pen.json, tensor, pen.problem.batched ? 3 : 2);
 }
 
 // Q, K and V side by side again: by columns, or by rows (one behind the other in memory) where weights are out×in.
@@ -132,49 +128,42 @@ Tensor join(const Tensor& q, const Tensor& k, const Tensor& v, bool by_rows) {
   return joined;
 }
 
-void write_fused(JsonWriter& json, const Problem& problem) {
-  write_linear(json, fused_weights(problem), "QKV");
+void write_packed(const ProblemPen& pen) {
+  const Problem& problem = pen.problem;
+  pen.json.integer("num_heads", problem.heads);
+  if (problem.grouped) pen.json.integer("num_kv_heads", problem.kv_heads);
+  if (problem.fused) return write_linear(pen, pen.references != nullptr ? Linear{} : fused_weights(problem), "QKV");
+  write_linear(pen, problem.Q, "Q");
+  write_linear(pen, problem.K, "K");
+  write_linear(pen, problem.V, "V");
 }
 
-void write_packed(JsonWriter& json, const Problem& problem) {
-  json.integer("num_heads", problem.heads);
-  if (problem.grouped) {
-    json.integer("num_kv_heads", problem.kv_heads);
-  }
-  if (problem.fused) return write_fused(json, problem);
-  write_linear(json, problem.Q, "Q");
-  write_linear(json, problem.K, "K");
-  write_linear(json, problem.V, "V");
-}
-
-void write_keys_and_values(JsonWriter& json, const Problem& problem, Index head) {
-  write_linear(json, problem.K, "K", head);
-  write_linear(json, problem.V, "V", head);
-}
-
-void write_heads(JsonWriter& json, const Problem& problem) {
-  json.key("heads");
+// The list `heads` or `kv_heads`, whose entries hold what `write` writes of a head.
+template <typename WriteHead>
+void write_list_of_heads(JsonWriter& json, std::string_view key, Index heads, WriteHead write) {
+  json.key(key);
   json.begin_array();
-  for (Index head = 0; head < problem.heads; ++head) {
+  for (Index head = 0; head < heads; ++head) {
     json.begin_object();
+    write(head);
+    json.end();
+  }
+  json.end();
+}
+
+void write_heads(const ProblemPen& pen) {
+  const Problem& problem = pen.problem;
+  const auto write_keys_and_values = [&](Index head) {
+    write_linear(pen, problem.K, "K", head);
+    write_linear(pen, problem.V, "V", head);
+  };
+  write_list_of_heads(pen.json, "heads", problem.heads, [&](Index head) {
     const std::string name = problem.head_names.empty() ? "" : problem.head_names[static_cast<std::size_t>(head)];
-    if (!name.empty()) {
-      json.text("name", name);
-    }
-    write_linear(json, problem.Q, "Q", head);
-    if (!problem.grouped) write_keys_and_values(json, problem, head);
-    json.end();
-  }
-  json.end();
-  if (!problem.grouped) return;
-  json.key("kv_heads");
-  json.begin_array();
-  for (Index head = 0; head < problem.kv_heads; ++head) {
-    json.begin_object();
-    write_keys_and_values(json, problem, head);
-    json.end();
-  }
-  json.end();
+    if (!name.empty()) pen.json.text("name", name);
+    write_linear(pen, problem.Q, "Q", head);
+    if (!problem.grouped) write_keys_and_values(head);
+  });
+  if (problem.grouped) write_list_of_heads(pen.json, "kv_heads", problem.kv_heads, write_keys_and_values);
 }
 
 }  // namespace
@@ -186,6 +175,15 @@ Linear fused_weights(const Problem& problem) {
   return fused;
 }
 
+void write_problem(Sink& sink, const Problem& problem, const MatrixReferences* references) {
+  JsonWriter json(sink);
+  json.begin_object();
+  for (const ProblemKey& row : keys_of_problem())
+    if (row.write != nullptr) row.write({json, problem, references == nullptr, references});
+  json.end();
+  json.finish();
+}
+
 void write_caption(JsonWriter& json, const Caption& caption) {
   if (!caption.bilingual) return json.text(caption.en);
   json.begin_object(Spread::line);
@@ -194,53 +192,92 @@ void write_caption(JsonWriter& json, const Caption& caption) {
   json.end();
 }
 
-void write_labels(JsonWriter& json, const Labels& labels) {
+void write_labels(JsonWriter& json, std::string_view key, const Labels& labels) {
+  if (labels.empty()) return;
+  json.key(key);
   if (labels.size() == 1) return write_texts(json, labels.front());
   json.begin_array();
   for (const std::vector<std::string>& item : labels) write_texts(json, item);
   json.end();
 }
 
-void write_rope(JsonWriter& json, const Rope& rope) {
-  json.begin_object(Spread::line);
-  json.number("base", rope.base);
-  json.text("pairing", rope.pairing == Pairing::half ? "half" : "interleaved");
-  json.integer("dims", rope.dims);
-  json.integer("start", rope.start);
-  if (rope.positions) {
-    json.key("positions");
-    write_integers(json, *rope.positions);
-  }
-  if (rope.positions_kv) {
-    json.key("positions_kv");
-    write_integers(json, *rope.positions_kv);
-  }
-  json.end();
+void write_title(const ProblemPen& pen) {
+  if (pen.problem.title.empty()) return;
+  pen.json.key("title");
+  write_caption(pen.json, pen.problem.title);
 }
 
-void write_masks(JsonWriter& json, const Problem& problem, bool with_matrices) {
-  if (!problem.mask_is_list)
-    return problem.masks.empty() ? json.text("none") : write_mask(json, problem.masks.front(), with_matrices);
-  json.begin_array(with_matrices ? Spread::lines : Spread::line);
-  for (const Mask& mask : problem.masks) write_mask(json, mask, with_matrices);
-  json.end();
+void write_description(const ProblemPen& pen) {
+  if (pen.problem.description.empty()) return;
+  pen.json.key("description");
+  write_caption(pen.json, pen.problem.description);
 }
 
-void write_parameters(JsonWriter& json, const Problem& problem) {
-  if (problem.X_kv) {
-    json.key("X_kv");
-    write_axes(json, *problem.X_kv, problem.batched ? 3 : 2);
-  }
-  if (problem.layout == Layout::torch) {
-    json.text("layout", "torch");
-  }
-  if (problem.packed) {
-    write_packed(json, problem);
+void write_tokens(const ProblemPen& pen) {
+  write_labels(pen.json, "tokens", pen.problem.tokens);
+}
+
+void write_tokens_kv(const ProblemPen& pen) {
+  write_labels(pen.json, "tokens_kv", pen.problem.tokens_kv);
+}
+
+void write_X(const ProblemPen& pen) {
+  write_input(pen, "X", pen.problem.X);
+}
+
+void write_X_kv(const ProblemPen& pen) {
+  if (pen.references != nullptr || pen.problem.X_kv) write_input(pen, "X_kv", pen.problem.keys_from());
+}
+
+void write_weights(const ProblemPen& pen) {
+  const bool torch = pen.problem.layout == Layout::torch;
+  if (torch || pen.references != nullptr) pen.json.text("layout", torch ? "torch" : "x@W");
+  if (pen.problem.packed) {
+    write_packed(pen);
   } else {
-    write_heads(json, problem);
+    write_heads(pen);
   }
-  if (!problem.output_is_concat) return write_linear(json, problem.O, "O");
-  json.text("W_O", "identity");
+}
+
+void write_output_projection(const ProblemPen& pen) {
+  if (!pen.problem.output_is_concat) return write_linear(pen, pen.problem.O, "O");
+  pen.json.text("W_O", "identity");
+}
+
+void write_masks(const ProblemPen& pen) {
+  const std::vector<Mask>& masks = pen.problem.masks;
+  pen.json.key("mask");
+  if (!pen.problem.mask_is_list)
+    return masks.empty() ? pen.json.text("none") : write_mask(pen.json, masks.front(), pen.with_matrices);
+  pen.json.begin_array(pen.with_matrices ? Spread::lines : Spread::line);
+  for (const Mask& mask : masks) write_mask(pen.json, mask, pen.with_matrices);
+  pen.json.end();
+}
+
+void write_scale(const ProblemPen& pen) {
+  switch (pen.problem.scale.kind) {
+    case Scale::Kind::inverse_root_of_d_k: return;
+    case Scale::Kind::number: return pen.json.number("scale", pen.problem.scale.number);
+    case Scale::Kind::none: return pen.json.text("scale", "none");
+  }
+}
+
+void write_softcap(const ProblemPen& pen) {
+  if (pen.problem.softcap) pen.json.number("softcap", *pen.problem.softcap);
+}
+
+void write_rope(const ProblemPen& pen) {
+  if (!pen.problem.rope) return;
+  const Rope& rope = *pen.problem.rope;
+  pen.json.key("rope");
+  pen.json.begin_object(Spread::line);
+  pen.json.number("base", rope.base);
+  pen.json.text("pairing", rope.pairing == Pairing::half ? "half" : "interleaved");
+  pen.json.integer("dims", rope.dims);
+  pen.json.integer("start", rope.start);
+  if (rope.positions) write_integers(pen.json, "positions", *rope.positions);
+  if (rope.positions_kv) write_integers(pen.json, "positions_kv", *rope.positions_kv);
+  pen.json.end();
 }
 
 }  // namespace mha::io

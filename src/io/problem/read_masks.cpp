@@ -1,13 +1,12 @@
 // Masks of every kind, one or a list of them.
-#include "io/problem/problem_parts.hpp"
-
 #include <fmt/format.h>
+#include "core/utf8.hpp"
 
 #include <array>
 
+#include "core/mask.hpp"
 #include "core/suggest.hpp"
-#include "io/json/json_values.hpp"
-#include "io/json/quote.hpp"
+#include "io/problem/problem_keys.hpp"
 
 namespace mha::io {
 namespace {
@@ -26,7 +25,7 @@ const std::array mask_words = {
     MaskWord{"alibi", Mask::Kind::alibi, std::nullopt},
 };
 
-constexpr std::string_view aligns[] = {"top-left", "bottom-right"};
+constexpr std::string_view align_words[] = {"top-left", "bottom-right"};
 
 // Where n ≠ m, a rule that compares positions must be told where the queries stand.
 void check_align(const Node& node, const Mask& mask, const Problem& problem) {
@@ -43,23 +42,24 @@ void check_align(const Node& node, const Mask& mask, const Problem& problem) {
 
 Align read_align(Node& node, const Problem& problem) {
   if (const std::string* text = node.as<std::string>()) {
-    if (*text == aligns[0]) return {Align::Kind::top_left, {}};
-    if (*text == aligns[1]) return {Align::Kind::bottom_right, {}};
+    if (*text == align_words[0]) return {Align::Kind::top_left, {}};
+    if (*text == align_words[1]) return {Align::Kind::bottom_right, {}};
     fail(node, fmt::format("unknown align {}.{} Known: \"top-left\", \"bottom-right\", an integer, or one for each item",
-                           quote(*text), did_you_mean(*text, aligns)));
+                           quote(*text), did_you_mean(*text, align_words)));
   }
   if (node.as<Scalar>() != nullptr) return {Align::Kind::offset, {expect_integer(node)}};
   return {Align::Kind::per_item, expect_integers(node, problem.batch(), "one for each item of the batch")};
 }
 
-void set_align(Mask& mask, Node* align, const Problem& problem) {
-  if (align != nullptr) mask.align = read_align(*align, problem);
+// Of a mask whose object these are.
+void set_align(Mask& mask, const Fields& fields, const Problem& problem) {
+  if (Node* align = fields["align"]) mask.align = read_align(*align, problem);
+  check_align(fields.node(), mask, problem);
 }
 
 void read_causal(Node& node, Mask& mask, const Problem& problem) {
-  const auto fields = read_fields(node, causal_fields, "{\"align\": …}; for the plain mask write \"causal\"");
-  set_align(mask, fields.align, problem);
-  check_align(node, mask, problem);
+  const Fields fields(node, causal_keys, "{\"align\": …}; for the plain mask write \"causal\"");
+  set_align(mask, fields, problem);
 }
 
 std::optional<Index> read_limit(const Node* node) {
@@ -71,20 +71,18 @@ std::optional<Index> read_limit(const Node* node) {
 }
 
 void read_window(Node& node, Mask& mask, const Problem& problem) {
-  const auto fields = read_fields(node, window_fields, "{\"left\": 2, \"right\": 0}");
-  if (fields.left == nullptr && fields.right == nullptr)
+  const Fields fields(node, window_keys, "{\"left\": 2, \"right\": 0}");
+  if (fields["left"] == nullptr && fields["right"] == nullptr)
     fail(node, "\"left\" and \"right\" are missing; write how many keys may be seen on each side, null for no limit");
-  mask.left = read_limit(fields.left);
-  mask.right = read_limit(fields.right);
-  set_align(mask, fields.align, problem);
-  check_align(node, mask, problem);
+  mask.left = read_limit(fields["left"]);
+  mask.right = read_limit(fields["right"]);
+  set_align(mask, fields, problem);
 }
 
 void read_alibi(Node& node, Mask& mask, const Problem& problem) {
-  const auto fields = read_fields(node, alibi_fields, "{\"slopes\": […]}; for the usual slopes write \"alibi\"");
-  if (fields.slopes != nullptr) mask.slopes = expect_numbers(*fields.slopes, problem.heads, "one for each head");
-  set_align(mask, fields.align, problem);
-  check_align(node, mask, problem);
+  const Fields fields(node, alibi_keys, "{\"slopes\": […]}; for the usual slopes write \"alibi\"");
+  if (Node* slopes = fields["slopes"]) mask.slopes = expect_numbers(*slopes, problem.heads, "one for each head");
+  set_align(mask, fields, problem);
 }
 
 // One entry for each key: m, or batch×m.
@@ -135,29 +133,22 @@ void read_matrix_mask(Node& node, Entries entries, Mask& mask, const Problem& pr
   mask.matrix = take_tensor(node, shape);
 }
 
-void read_switches(Node& node, Mask& mask, const Problem& problem) {
-  read_matrix_mask(node, Entries::switches, mask, problem);
+// The mask that is an object with this one key.
+void read_member(Mask::Kind kind, Node& node, Mask& mask, const Problem& problem) {
+  switch (kind) {
+    case Mask::Kind::none: return;  // a word
+    case Mask::Kind::causal: return read_causal(node, mask, problem);
+    case Mask::Kind::window: return read_window(node, mask, problem);
+    case Mask::Kind::padding: return read_padding(node, mask, problem);
+    case Mask::Kind::allow:
+    case Mask::Kind::block: return read_matrix_mask(node, Entries::switches, mask, problem);
+    case Mask::Kind::add: return read_matrix_mask(node, Entries::addends, mask, problem);
+    case Mask::Kind::alibi: return read_alibi(node, mask, problem);
+  }
 }
 
-void read_addends(Node& node, Mask& mask, const Problem& problem) {
-  read_matrix_mask(node, Entries::addends, mask, problem);
-}
-
-// The masks that are objects with one key.
-struct MaskObject {
-  Node* MaskFields::*slot;
-  Mask::Kind kind;
-  void (*read)(Node&, Mask&, const Problem&);
-};
-constexpr std::array mask_objects = {
-    MaskObject{&MaskFields::causal, Mask::Kind::causal, read_causal},
-    MaskObject{&MaskFields::window, Mask::Kind::window, read_window},
-    MaskObject{&MaskFields::padding, Mask::Kind::padding, read_padding},
-    MaskObject{&MaskFields::allow, Mask::Kind::allow, read_switches},
-    MaskObject{&MaskFields::block, Mask::Kind::block, read_switches},
-    MaskObject{&MaskFields::add, Mask::Kind::add, read_addends},
-    MaskObject{&MaskFields::alibi, Mask::Kind::alibi, read_alibi},
-};
+constexpr Mask::Kind mask_objects[] = {Mask::Kind::causal, Mask::Kind::window, Mask::Kind::padding, Mask::Kind::allow,
+                                       Mask::Kind::block,  Mask::Kind::add,    Mask::Kind::alibi};
 
 Mask read_word(const Node& node, const std::string& text, const Problem& problem) {
   std::vector<std::string_view> known;
@@ -170,7 +161,7 @@ Mask read_word(const Node& node, const std::string& text, const Problem& problem
     if (row.kind != Mask::Kind::none) check_align(node, mask, problem);
     return mask;
   }
-  for (const std::string_view key : keys_of(mask_fields))
+  for (const std::string_view key : mask_keys)
     if (key == text) fail(node, fmt::format("the mask \"{}\" needs more than its name: {{\"{}\": …}}", key, key));
   fail(node, fmt::format("unknown mask {}.{}", quote(text), did_you_mean_or_known(text, known)));
 }
@@ -184,39 +175,33 @@ Mask read_word(const Node& node, const std::string& text, const Problem& problem
 Mask read_mask(Node& node, const Problem& problem) {
   if (const std::string* text = node.as<std::string>()) return read_word(node, *text, problem);
   if (node.as<Grid>() != nullptr || node.as<List>() != nullptr) refuse_bare_matrix(node);
-  const auto fields = read_fields(node, mask_fields, "a mask: \"none\", \"causal\", {\"allow\": …}, …");
+  const Fields fields(node, mask_keys, "a mask: \"none\", \"causal\", {\"allow\": …}, …");
   Mask mask;
   mask.short_form = false;
   bool found = false;
-  for (const MaskObject& row : mask_objects) {
-    Node* const value = fields.*row.slot;
+  for (const Mask::Kind kind : mask_objects) {
+    Node* const value = fields[mask_name(kind)];
     if (value == nullptr) continue;
     if (found) fail(node, "one object holds two masks; write a list of them, all are applied: [{…}, {…}]");
     found = true;
-    mask.kind = row.kind;
-    row.read(*value, mask, problem);
+    mask.kind = kind;
+    read_member(kind, *value, mask, problem);
   }
   if (!found)
     fail(node, "the object names no mask; write \"none\", or one of causal, window, padding, allow, block, add, alibi");
   return mask;
 }
 
-// Lists of nothing are read as lists of numbers.
-bool is_empty_list(const Node& node) {
-  const Grid* grid = node.as<Grid>();
-  return grid != nullptr && grid->axes == std::vector<Index>{0};
-}
-
 }  // namespace
 
-void read_masks(const ProblemFields& fields, Problem& problem) {
-  if (fields.mask == nullptr) return;
-  List* list = fields.mask->as<List>();
-  problem.mask_is_list = list != nullptr || is_empty_list(*fields.mask);
+void read_masks(Node& node, Problem& problem) {
+  List* list = node.as<List>();
+  const Grid* grid = node.as<Grid>();  // as which a list of nothing is read
+  problem.mask_is_list = list != nullptr || (grid != nullptr && grid->axes == std::vector<Index>{0});
   if (list != nullptr) {
-    for (Node& node : *list) problem.masks.push_back(read_mask(node, problem));
+    for (Node& one : *list) problem.masks.push_back(read_mask(one, problem));
   } else if (!problem.mask_is_list) {
-    problem.masks.push_back(read_mask(*fields.mask, problem));
+    problem.masks.push_back(read_mask(node, problem));
   }
 }
 

@@ -1,25 +1,58 @@
-// The rules with a few numbers each: scale, softcap and rotary positions.
-#include "io/problem/problem_parts.hpp"
-
+// Title and labels of a problem, and the rules with a few numbers each: scale, softcap and rotary positions.
 #include <fmt/format.h>
 
 #include "core/suggest.hpp"
-#include "io/json/json_values.hpp"
-#include "io/json/quote.hpp"
+#include "core/utf8.hpp"
+#include "io/problem/problem_keys.hpp"
 
 namespace mha::io {
 namespace {
 
-constexpr std::string_view pairings[] = {"half", "interleaved"};
-
-// Any finite number is a scale: 0 and negative ones show what they do.
-Scale read_scale(const Node& node) {
-  if (const std::string* text = node.as<std::string>()) {
-    if (*text == "none") return {Scale::Kind::none, 0};
-    fail(node, fmt::format("found {}, expected a number or \"none\"; without the key the scale is 1/√d_k", quote(*text)));
-  }
-  return {Scale::Kind::number, expect_number(node)};
+Caption read_caption(Node& node) {
+  if (const std::string* text = node.as<std::string>()) return {*text, "", false};
+  const Fields fields(node, caption_keys, "a text, or {\"en\": \"…\", \"zh\": \"…\"}");
+  for (const std::string_view language : caption_keys)
+    if (fields[language] == nullptr)
+      fail(node, fmt::format("\"{}\" is missing; write both languages, or one plain text", language));
+  return {expect_text(*fields["en"]), expect_text(*fields["zh"]), true};
 }
+
+const List& expect_list_of_labels(const Node& node) {
+  const List* list = node.as<List>();
+  if (list == nullptr) fail(node, fmt::format("found {}, expected a list of labels: [\"the\", \"cat\"]", describe(node)));
+  return *list;
+}
+
+// The labels of one item: one for each row of X or X_kv.
+std::vector<std::string> read_labels_of_item(const Node& node, Index rows, std::string_view input) {
+  const List& list = expect_list_of_labels(node);
+  const auto found = static_cast<Index>(list.size());
+  if (found != rows)
+    fail(node, fmt::format("{} for {} of {}; each row has one", counted(found, "label"), counted(rows, "row"), input));
+  std::vector<std::string> labels;
+  for (const Node& label : list) {
+    if (label.as<std::string>() == nullptr)
+      fail(label, fmt::format("found {}, expected a label, which is a text in double quotes", describe(label)));
+    labels.push_back(*label.as<std::string>());
+  }
+  return labels;
+}
+
+Labels read_labels(const Node& node, const Tensor& input, bool batched, std::string_view name) {
+  const List& list = expect_list_of_labels(node);
+  const bool per_item = !list.empty() && list.front().as<List>() != nullptr;
+  const Shape& shape = input.shape();
+  if (!per_item) return {read_labels_of_item(node, shape.rows, name)};
+  if (!batched) fail(node, fmt::format("lists of labels, but {} has no batch; write one list: [\"the\", \"cat\"]", name));
+  if (static_cast<Index>(list.size()) != shape.batch)
+    fail(node, fmt::format("{} of labels for {} of {}; write one for each, or one for all",
+                           counted(static_cast<Index>(list.size()), "list"), counted(shape.batch, "item"), name));
+  Labels labels;
+  for (const Node& item : list) labels.push_back(read_labels_of_item(item, shape.rows, name));
+  return labels;
+}
+
+constexpr std::string_view pairings[] = {"half", "interleaved"};
 
 double expect_positive(const Node& node) {
   const double number = expect_number(node);
@@ -43,30 +76,54 @@ Index read_dims(const Node& node, Index d_k) {
   return dims;
 }
 
-Rope read_rope(Node& node, const Problem& problem) {
-  const auto fields = read_fields(node, rope_fields, "an object, {} for the usual rotary positions");
+}  // namespace
+
+void read_title(Node& node, Problem& problem) {
+  problem.title = read_caption(node);
+}
+
+void read_description(Node& node, Problem& problem) {
+  problem.description = read_caption(node);
+}
+
+void read_tokens(Node& node, Problem& problem) {
+  problem.tokens = read_labels(node, problem.X, problem.batched, "X");
+}
+
+void read_tokens_kv(Node& node, Problem& problem) {
+  if (!problem.X_kv)
+    fail(node, "tokens_kv labels the rows of X_kv, and there is no X_kv; keys are labelled by tokens then");
+  problem.tokens_kv = read_labels(node, *problem.X_kv, problem.batched, "X_kv");
+}
+
+// Any finite number is a scale: 0 and negative ones show what they do.
+void read_scale(Node& node, Problem& problem) {
+  const std::string* text = node.as<std::string>();
+  if (text != nullptr && *text != "none")
+    fail(node, fmt::format("found {}, expected a number or \"none\"; without the key the scale is 1/√d_k", quote(*text)));
+  problem.scale = text != nullptr ? Scale{Scale::Kind::none, 0} : Scale{Scale::Kind::number, expect_number(node)};
+}
+
+void read_softcap(Node& node, Problem& problem) {
+  problem.softcap = expect_positive(node);
+}
+
+void read_rope(Node& node, Problem& problem) {
+  const Fields fields(node, rope_keys, "an object, {} for the usual rotary positions");
   Rope rope;
   rope.dims = problem.d_k();
-  if (fields.dims != nullptr) rope.dims = read_dims(*fields.dims, problem.d_k());
+  if (const Node* dims = fields["dims"]) rope.dims = read_dims(*dims, problem.d_k());
   if (rope.dims % 2 != 0)
     fail(node, fmt::format("d_k = {} is odd, but columns turn in pairs; write how many turn, {}", rope.dims,
                            rope.dims > 1 ? fmt::format("\"dims\": {}", rope.dims - 1) : "which takes a d_k of at least 2"));
-  if (fields.base != nullptr) rope.base = expect_positive(*fields.base);
-  if (fields.pairing != nullptr) rope.pairing = read_pairing(*fields.pairing);
-  if (fields.start != nullptr) rope.start = expect_integer(*fields.start);
-  if (fields.positions != nullptr)
-    rope.positions = expect_integers(*fields.positions, problem.queries(), "one for each row of X");
-  if (fields.positions_kv != nullptr)
-    rope.positions_kv = expect_integers(*fields.positions_kv, problem.keys(), "one for each key");
-  return rope;
-}
-
-}  // namespace
-
-void read_rules(const ProblemFields& fields, Problem& problem) {
-  if (fields.scale != nullptr) problem.scale = read_scale(*fields.scale);
-  if (fields.softcap != nullptr) problem.softcap = expect_positive(*fields.softcap);
-  if (fields.rope != nullptr) problem.rope = read_rope(*fields.rope, problem);
+  if (const Node* base = fields["base"]) rope.base = expect_positive(*base);
+  if (const Node* pairing = fields["pairing"]) rope.pairing = read_pairing(*pairing);
+  if (const Node* start = fields["start"]) rope.start = expect_integer(*start);
+  if (Node* positions = fields["positions"])
+    rope.positions = expect_integers(*positions, problem.queries(), "one for each row of X");
+  if (Node* positions = fields["positions_kv"])
+    rope.positions_kv = expect_integers(*positions, problem.keys(), "one for each key");
+  problem.rope = std::move(rope);
 }
 
 }  // namespace mha::io

@@ -1,13 +1,12 @@
-// The layout and form of the weights, and the output projection.
-#include "io/problem/problem_parts.hpp"
-
+// The weights, of each head or packed, and the output projection.
 #include <fmt/format.h>
 
+#include <initializer_list>
+
 #include "core/suggest.hpp"
-#include "io/json/json_values.hpp"
+#include "core/utf8.hpp"
 #include "io/problem/linear_reader.hpp"
-#include "io/problem/projections.hpp"
-#include "io/json/quote.hpp"
+#include "io/problem/problem_keys.hpp"
 
 namespace mha::io {
 namespace {
@@ -22,42 +21,211 @@ Layout read_layout(const Node& node) {
                          quote(text), did_you_mean(text, layouts)));
 }
 
-bool has_packed_weights(const ProblemFields& fields) {
-  return fields.num_heads != nullptr || fields.W_QKV != nullptr || fields.W_Q != nullptr || fields.W_K != nullptr ||
-         fields.W_V != nullptr;
+// Fails with the sentence at the first of these keys that is given.
+void refuse_keys(const Fields& fields, std::initializer_list<std::string_view> keys, const std::string& sentence) {
+  for (const std::string_view key : keys)
+    if (const Node* node = fields[key]) fail(*node, sentence);
+}
+
+// W_Q and b_Q, or those of keys or values, from the objects that hold them: heads, or the problem itself.
+Linear take_projection(std::string_view name, const std::vector<Fields>& places, const OperandShape& operand,
+                       Layout layout) {
+  LinearNodes nodes{name, name == "V" ? "d_v" : "d_k", {}, {}};
+  for (const Fields& fields : places) {
+    nodes.W.push_back(fields[fmt::format("W_{}", name)]);
+    nodes.b.push_back(fields[fmt::format("b_{}", name)]);
+    if (nodes.W.back() == nullptr)
+      fail(fields.node(),
+           fmt::format("\"W_{}\" is missing here; attention needs W_Q, W_K and W_V, for each head or packed", name));
+  }
+  return take_linear(nodes, operand, layout);
+}
+
+// Fills Q, K and V of the problem, whose X, X_kv and layout are known.
+void take_projections(const std::vector<Fields>& query_places, const std::vector<Fields>& key_places, Problem& problem) {
+  const OperandShape query_operand{"X", problem.queries(), problem.d_model()};
+  const OperandShape key_operand{problem.X_kv ? "X_kv" : "X", problem.keys(), problem.d_kv()};
+  problem.Q = take_projection("Q", query_places, query_operand, problem.layout);
+  problem.K = take_projection("K", key_places, key_operand, problem.layout);
+  problem.V = take_projection("V", key_places, key_operand, problem.layout);
+}
+
+void check_groups(const Node& node, const Problem& problem) {
+  if (problem.heads % problem.kv_heads != 0)
+    fail(node, fmt::format("{} cannot share {}; the number of query heads is a multiple of that of key/value heads",
+                           counted(problem.heads, "query head"), counted(problem.kv_heads, "key/value head")));
+}
+
+void check_d_k(const Node& node, Index d_k_of_keys, Index d_k_of_queries) {
+  if (d_k_of_keys != d_k_of_queries)
+    fail(node, fmt::format("W_K gives d_k = {} and W_Q gives d_k = {}; scores multiply queries with keys, so both are of "
+                           "one length",
+                           d_k_of_keys, d_k_of_queries));
+}
+
+// Lists of nothing, or of what stands for numbers, are read as lists of numbers.
+List& expect_heads(Node& node) {
+  if (const Grid* grid = node.as<Grid>(); grid != nullptr && grid->axes.front() == 0)
+    fail(node, "the list is empty; attention needs at least one head");
+  if (const Grid* grid = node.as<Grid>(); grid != nullptr && !grid->odd.empty())
+    throw InputFault(
+        grid->odd.front().position, grid->odd.front().path,
+        fmt::format("found {}, expected a head: {{\"W_Q\": …, \"W_K\": …, \"W_V\": …}}", grid->odd.front().found));
+  List* list = node.as<List>();
+  if (list == nullptr) fail(node, fmt::format("found {}, expected a list of heads: [{{\"W_Q\": …}}]", describe(node)));
+  return *list;
+}
+
+std::vector<Fields> read_query_heads(Node& node, Problem& problem) {
+  std::vector<Fields> heads;
+  for (Node& head : expect_heads(node)) {
+    const Fields& fields = heads.emplace_back(head, head_keys, "a head: {\"W_Q\": …, \"W_K\": …, \"W_V\": …}");
+    const Node* const name = fields["name"];
+    if (name != nullptr) problem.head_names.resize(heads.size());
+    if (name != nullptr) problem.head_names.back() = expect_text(*name);
+  }
+  if (!problem.head_names.empty()) problem.head_names.resize(heads.size());
+  problem.heads = problem.kv_heads = static_cast<Index>(heads.size());
+  return heads;
+}
+
+std::vector<Fields> read_kv_heads(Node& node, const std::vector<Fields>& heads, Problem& problem) {
+  for (const Fields& head : heads)
+    refuse_keys(head, {"W_K", "b_K", "W_V", "b_V"},
+                "\"kv_heads\" hold the key and value weights, so heads hold W_Q, b_Q and name alone");
+  std::vector<Fields> kv_heads;
+  for (Node& head : expect_heads(node))
+    kv_heads.emplace_back(head, kv_head_keys, "a key/value head: {\"W_K\": …, \"W_V\": …}");
+  problem.kv_heads = static_cast<Index>(kv_heads.size());
+  problem.grouped = true;
+  check_groups(node, problem);
+  return kv_heads;
+}
+
+// The lists `heads` and, where there are any, `kv_heads`.
+void read_per_head(const Fields& fields, Problem& problem) {
+  refuse_keys(fields, {"num_heads", "num_kv_heads", "W_QKV", "b_QKV"},
+              "this goes with packed weights, and \"heads\" is given as well; write one of the two forms");
+  refuse_keys(fields, {"W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V"},
+              "weights of all heads packed, and \"heads\" is given as well; write one of the two forms");
+  const std::vector<Fields> heads = read_query_heads(*fields["heads"], problem);
+  Node* const kv_node = fields["kv_heads"];
+  const std::vector<Fields> kv_heads = kv_node == nullptr ? heads : read_kv_heads(*kv_node, heads, problem);
+  take_projections(heads, kv_heads, problem);
+  check_d_k(*kv_heads.front()["W_K"], width_of(problem.K.W.shape(), problem.layout), problem.d_k());
+}
+
+Index read_count(const Node& node) {
+  const Index count = expect_integer(node);
+  if (count < 1) fail(node, fmt::format("found {}, expected a count of at least 1", count));
+  return count;
+}
+
+void read_counts(const Fields& fields, Problem& problem) {
+  const Node* const heads = fields["num_heads"];
+  const Node* const kv_heads = fields["num_kv_heads"];
+  if (heads == nullptr)
+    fail(fields.node(),
+         "\"num_heads\" is missing: packed weights hold all heads side by side; write how many, \"num_heads\": 1 for one");
+  problem.heads = problem.kv_heads = read_count(*heads);
+  if (kv_heads == nullptr) return;
+  problem.grouped = true;
+  problem.kv_heads = read_count(*kv_heads);
+  check_groups(*kv_heads, problem);
+}
+
+// What each head gets of the columns of X·W.
+Index share(const Node& node, const Linear& linear, Layout layout, Index heads, const std::string& heads_text) {
+  const Index columns = width_of(linear.W.shape(), layout);
+  if (columns % heads != 0)
+    fail(node, fmt::format("{} do not divide into {}; each head has as many as every other",
+                           counted(columns, layout == Layout::torch ? "row" : "column"), heads_text));
+  return columns / heads;
+}
+
+void read_separate(const Fields& fields, Problem& problem) {
+  refuse_keys(fields, {"b_QKV"}, "b_QKV goes with W_QKV; beside W_Q, W_K and W_V write b_Q, b_K and b_V");
+  take_projections({fields}, {fields}, problem);
+  const std::string query_heads = counted(problem.heads, "head");
+  const std::string kv_heads = counted(problem.kv_heads, problem.grouped ? "key/value head" : "head");
+  const Index d_k_of_queries = share(*fields["W_Q"], problem.Q, problem.layout, problem.heads, query_heads);
+  const Index d_k_of_keys = share(*fields["W_K"], problem.K, problem.layout, problem.kv_heads, kv_heads);
+  check_d_k(*fields["W_K"], d_k_of_keys, d_k_of_queries);
+  share(*fields["W_V"], problem.V, problem.layout, problem.kv_heads, kv_heads);
+}
+
+// Columns of X·W_QKV: all query heads, all key heads, all value heads, each d_k wide.
+void read_fused(const Fields& fields, Problem& problem) {
+  Node& node = *fields["W_QKV"];
+  if (problem.X_kv)
+    fail(node, "W_QKV makes queries, keys and values from one X, and X_kv is given as well; write W_Q, W_K and W_V");
+  refuse_keys(fields, {"W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V"},
+              "W_QKV holds W_Q, W_K and W_V already; write one of the two forms");
+  const OperandShape operand{"X", problem.queries(), problem.d_model()};
+  const Linear whole = take_linear({"QKV", "d_k", {&node}, {fields["b_QKV"]}}, operand, problem.layout);
+  const Index heads_in_all = problem.heads + 2 * problem.kv_heads;
+  const std::string heads_text =
+      fmt::format("{0} heads of queries, {1} of keys and {1} of values", problem.heads, problem.kv_heads);
+  const Index d_k = share(node, whole, problem.layout, heads_in_all, heads_text);
+  const Index query_columns = problem.heads * d_k;
+  const Index key_columns = problem.kv_heads * d_k;
+  problem.fused = true;
+  problem.Q = cut(whole, 0, query_columns, problem.layout);
+  problem.K = cut(whole, query_columns, key_columns, problem.layout);
+  problem.V = cut(whole, query_columns + key_columns, key_columns, problem.layout);
+}
+
+void read_packed(const Fields& fields, Problem& problem) {
+  refuse_keys(fields, {"kv_heads"},
+              "\"kv_heads\" goes with \"heads\"; for packed weights write the count: \"num_kv_heads\": 2");
+  problem.packed = true;
+  read_counts(fields, problem);
+  if (fields["W_QKV"] != nullptr) {
+    read_fused(fields, problem);
+  } else {
+    read_separate(fields, problem);
+  }
+}
+
+bool has_packed_weights(const Fields& fields) {
+  for (const std::string_view key : {"num_heads", "W_QKV", "W_Q", "W_K", "W_V"})
+    if (fields[key] != nullptr) return true;
+  return false;
 }
 
 }  // namespace
 
-void read_weights(const Node& root, const ProblemFields& fields, Problem& problem) {
-  if (fields.layout != nullptr) problem.layout = read_layout(*fields.layout);
-  if (fields.heads != nullptr) {
+void read_weights(const Fields& fields, Problem& problem) {
+  if (const Node* layout = fields["layout"]) problem.layout = read_layout(*layout);
+  if (fields["heads"] != nullptr) {
     read_per_head(fields, problem);
   } else if (has_packed_weights(fields)) {
-    read_packed(root, fields, problem);
+    read_packed(fields, problem);
   } else {
-    fail(root,
+    fail(fields.node(),
          "\"heads\" is missing; write the weights of each head, \"heads\": [{\"W_Q\": …, \"W_K\": …, \"W_V\": …}], or "
          "packed ones with \"num_heads\"");
   }
 }
 
-void read_output_projection(const Node& root, const ProblemFields& fields, Problem& problem) {
-  if (fields.W_O == nullptr)
-    fail(root,
+void read_output_projection(const Fields& fields, Problem& problem) {
+  Node* const W_O = fields["W_O"];
+  Node* const b_O = fields["b_O"];
+  if (W_O == nullptr)
+    fail(fields.node(),
          "\"W_O\" is missing: without it the heads are never mixed; write the matrix, or \"W_O\": \"identity\" to leave "
          "them side by side on purpose");
-  if (const std::string* text = fields.W_O->as<std::string>()) {
-    if (*text != "identity") fail(*fields.W_O, fmt::format("found {}, expected a matrix or \"identity\"", quote(*text)));
-    if (fields.b_O != nullptr)
-      fail(*fields.b_O,
+  if (const std::string* text = W_O->as<std::string>()) {
+    if (*text != "identity") fail(*W_O, fmt::format("found {}, expected a matrix or \"identity\"", quote(*text)));
+    if (b_O != nullptr)
+      fail(*b_O,
            "b_O stands beside \"W_O\": \"identity\", which is no projection and has no bias; leave b_O out, or "
            "write W_O as a matrix");
     problem.output_is_concat = true;
     return;
   }
   const OperandShape concat{"Concat", problem.queries(), problem.heads * problem.d_v()};
-  problem.O = take_linear({"O", "d_out", {fields.W_O}, {fields.b_O}}, concat, problem.layout);
+  problem.O = take_linear({"O", "d_out", {W_O}, {b_O}}, concat, problem.layout);
 }
 
 }  // namespace mha::io

@@ -1,29 +1,30 @@
 // Walks the table of step names in the order of the contract and writes each matrix straight from the trace.
 #include "io/problem/trace_writer.hpp"
 
-#include "io/json/json_writer.hpp"
+#include "io/json/writer.hpp"
 #include "io/problem/problem_writer.hpp"
 
 namespace mha::io {
 namespace {
 
-using Spread = JsonWriter::Spread;
-
 class TraceWriter {
  public:
-  TraceWriter(Sink& sink, const Problem& problem, const Plan& plan, const Trace& trace, const Selection& selection)
-      : json_(sink), problem_(problem), plan_(plan), trace_(trace), selection_(selection) {}
+  TraceWriter(Sink& sink, const Problem& problem, const Plan& plan, const Trace& trace, const Selection& selection,
+              bool with_weights)
+      : json_(sink),
+        problem_(problem),
+        pen_{json_, problem, with_weights},
+        plan_(plan),
+        trace_(trace),
+        selection_(selection) {}
 
-  void write(bool with_weights);
+  void write();
 
  private:
-  void write_head_of_file();
-  void write_config(bool with_matrices);
-  void write_counts();
+  void write_config();
   void write_packed();
   void write_heads();
   void write_head(Index head);
-  void write_parameters();
   void write_step(const StepName& step, Index head = 0);
   void write_matrices(const Tensor& tensor, Index head);
 
@@ -34,16 +35,29 @@ class TraceWriter {
 
   JsonWriter json_;
   const Problem& problem_;
+  const ProblemPen pen_;
   const Plan& plan_;
   const Trace& trace_;
   const Selection& selection_;
 };
 
-void TraceWriter::write(bool with_weights) {
+void TraceWriter::write() {
   json_.begin_object();
-  write_head_of_file();
-  write_config(with_weights);
-  if (with_weights) write_parameters();
+  json_.text("format", "mha-trace");
+  json_.integer("version", 1);
+  write_title(pen_);
+  json_.text("device", trace_.device);
+  json_.text("dtype", dtype_name(trace_.dtype));
+  json_.integer("rounding", trace_.rounding);
+  write_config();
+  if (pen_.with_matrices) {
+    json_.key("parameters");
+    json_.begin_object();
+    write_X_kv(pen_);
+    write_weights(pen_);
+    write_output_projection(pen_);
+    json_.end();
+  }
   write_step(name_of(StepId::X));
   write_packed();
   write_heads();
@@ -53,60 +67,10 @@ void TraceWriter::write(bool with_weights) {
   json_.finish();
 }
 
-void TraceWriter::write_head_of_file() {
-  json_.text("format", "mha-trace");
-  json_.integer("version", 1);
-  if (!problem_.title.empty()) {
-    json_.key("title");
-    write_caption(json_, problem_.title);
-  }
-  json_.text("device", trace_.device);
-  json_.text("dtype", dtype_name(trace_.dtype));
-  json_.key("rounding");
-  if (trace_.rounding) {
-    json_.integer(*trace_.rounding);
-  } else {
-    json_.null();
-  }
-}
-
-void TraceWriter::write_config(bool with_matrices) {
+void TraceWriter::write_config() {
   json_.key("config");
   json_.begin_object();
-  write_counts();
-  json_.key("scale");
-  if (problem_.scale.kind == Scale::Kind::none) {
-    json_.text("none");
-  } else {
-    json_.number(problem_.scale_factor());
-  }
-  if (problem_.softcap) {
-    json_.number("softcap", *problem_.softcap);
-  }
-  if (problem_.rope) {
-    json_.key("rope");
-    write_rope(json_, *problem_.rope);
-  }
-  json_.key("mask");
-  write_masks(json_, problem_, with_matrices);
-  if (!problem_.tokens.empty()) {
-    json_.key("token_labels");
-    write_labels(json_, problem_.tokens);
-  }
-  if (!problem_.tokens_kv.empty()) {
-    json_.key("key_labels");
-    write_labels(json_, problem_.tokens_kv);
-  }
-  json_.end();
-}
-
-void TraceWriter::write_counts() {
-  json_.key("batch");
-  if (problem_.batched) {
-    json_.integer(problem_.batch());
-  } else {
-    json_.null();
-  }
+  json_.integer("batch", problem_.batched ? std::optional(problem_.batch()) : std::nullopt);
   json_.integer("tokens", problem_.queries());
   json_.integer("keys", problem_.keys());
   json_.integer("d_model", problem_.d_model());
@@ -116,12 +80,16 @@ void TraceWriter::write_counts() {
   json_.integer("d_k", problem_.d_k());
   json_.integer("d_v", problem_.d_v());
   json_.integer("d_out", problem_.d_out());
-}
-
-void TraceWriter::write_parameters() {
-  json_.key("parameters");
-  json_.begin_object();
-  io::write_parameters(json_, problem_);
+  if (problem_.scale.kind == Scale::Kind::none) {
+    json_.text("scale", "none");
+  } else {
+    json_.number("scale", problem_.scale_factor());
+  }
+  write_softcap(pen_);
+  write_rope(pen_);
+  write_masks(pen_);
+  write_labels(json_, "token_labels", problem_.tokens);
+  write_labels(json_, "key_labels", problem_.tokens_kv);
   json_.end();
 }
 
@@ -193,7 +161,7 @@ bool TraceWriter::any_chosen(Belongs belongs) const {
 
 void write_trace(Sink& sink, const Problem& problem, const Plan& plan, const Trace& trace, const Selection& selection,
                  bool with_weights) {
-  TraceWriter(sink, problem, plan, trace, selection).write(with_weights);
+  TraceWriter(sink, problem, plan, trace, selection, with_weights).write();
 }
 
 }  // namespace mha::io

@@ -7,20 +7,14 @@
 namespace mha::show {
 namespace {
 
-class Header {
+class FactsOf {
  public:
-  explicit Header(const Scene& scene) : problem_(scene.problem), scene_(scene) {}
+  explicit FactsOf(const Scene& scene) : problem_(scene.problem), scene_(scene) {}
 
-  Facts given() {
+  Facts facts(bool computed) {
     sizes();
     rules();
-    return std::move(facts_);
-  }
-
-  Facts facts() {
-    sizes();
-    rules();
-    arithmetic();
+    if (computed) arithmetic();
     return std::move(facts_);
   }
 
@@ -97,44 +91,33 @@ std::string fused_text(const Scene& scene) {
              range_text(0, q - 1, base), range_text(q, q + kv - 1, base), range_text(q + kv, q + 2 * kv - 1, base));
 }
 
-void add_paragraph(Words text, std::vector<Block>& blocks) {
-  if (!text.empty()) blocks.emplace_back(Note{Note::Kind::paragraph, std::move(text)});
-}
-
 // A description may have lines of its own; every other control character is left to the writer.
-void add_description(std::string_view text, std::vector<Block>& blocks) {
+void add_description(std::string_view text, PageBuilder& page) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    add_paragraph(Words().quote(std::string(text.substr(0, end))), blocks);
+    page.paragraph(Words().quote(std::string(text.substr(0, end))));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
 
 }  // namespace
 
-std::string decimals_text(Language language, int count) {
-  return count == 1 ? say(language, phrase::one_decimal) : say(language, phrase::decimals, count);
-}
-
 Facts given_facts_of(const Scene& scene) {
-  return Header(scene).given();
+  return FactsOf(scene).facts(false);
 }
 
 Facts facts_of(const Scene& scene) {
-  return Header(scene).facts();
+  return FactsOf(scene).facts(true);
 }
 
-void add_header(const Scene& scene, std::vector<Block>& blocks) {
-  const Language language = scene.options.language;
-  Title title{{say(language, phrase::title)}};
-  if (!scene.problem.title.empty()) title.parts.push_back(Words().quote(scene.problem.title.in(language)));
-  blocks.emplace_back(std::move(title));
-  blocks.emplace_back(facts_of(scene));
-  std::string convention = say(language, phrase::convention);
-  if (scene.problem.layout == Layout::torch) convention += say(language, phrase::and_torch);
+void add_header(const Scene& scene, PageBuilder& page) {
+  page.title(phrase::title, scene.problem.title);
+  page.add(facts_of(scene));
+  std::string convention = page.say(phrase::convention);
+  if (scene.problem.layout == Layout::torch) convention += page.say(phrase::and_torch);
   if (scene.problem.fused) convention += fused_text(scene);
-  add_paragraph(std::move(convention), blocks);
-  add_description(scene.problem.description.in(language), blocks);
+  page.paragraph(Words(std::move(convention)));
+  add_description(scene.problem.description.in(page.language()), page);
 }
 
 }  // namespace mha::show

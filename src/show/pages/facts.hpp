@@ -1,15 +1,10 @@
 // What stands above the first step: title, sizes, conventions.
 #pragma once
 
-#include <string>
-#include <vector>
-
+#include "show/pages/page.hpp"
 #include "show/pages/scene.hpp"
 
 namespace mha::show {
-
-// "3 decimals"
-std::string decimals_text(Language language, int count);
 
 // Sizes and rules.
 Facts given_facts_of(const Scene& scene);
@@ -17,6 +12,6 @@ Facts given_facts_of(const Scene& scene);
 // Sizes, rules, and how the numbers were computed and are told.
 Facts facts_of(const Scene& scene);
 
-void add_header(const Scene& scene, std::vector<Block>& blocks);
+void add_header(const Scene& scene, PageBuilder& page);
 
 }  // namespace mha::show

@@ -1,14 +1,35 @@
-// What every part of a description looks at, and where on the page it is.
+// What every part of a description looks at: the computation, where in it the page is, and its values as matrices.
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/mask.hpp"
-#include "show/pages/describe.hpp"
+#include "core/plan.hpp"
+#include "core/problem.hpp"
+#include "core/trace.hpp"
+#include "show/document.hpp"
+#include "show/words/number_text.hpp"
 
 namespace mha::show {
+
+struct PageOptions {
+  enum class Work { first, all, none };  // which entries are spelled out
+  struct ChosenItem {
+    Index item = 0;   // from 0, in the batch of the file
+    Index count = 1;  // items in the file
+  };
+
+  Language language = Language::en;
+  int precision = 3;
+  Selection selection;
+  Index index_base = 1;
+  bool full = false;  // large matrices whole
+  Work work = Work::first;
+  std::optional<ChosenItem> chosen_item;  // the problem is this one item of a batch (select_item)
+};
 
 // What a masked score is where the query may not look.
 inline constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
@@ -51,5 +72,40 @@ const std::vector<std::string>& labels_of(const Problem& problem, Axis axis, Ind
 // "key 2 (apple)"
 Words query_name(const Scene& scene, Index item, Index query);
 Words key_name(const Scene& scene, Index item, Index key);
+
+// The numbers of a value; null where the trace did not keep them.
+const Tensor* numbers_of(const Scene& scene, ValueId id);
+// One of them, of a value that it kept.
+double number_at(const Scene& scene, ValueId id, Place place, EntryAt at);
+
+// Only entries that are shown are ever read, so a page of a large matrix costs no more than its corner.
+class View {
+ public:
+  // Nothing where the trace did not keep the value.
+  static std::optional<View> of(const Scene& scene, ValueId id, Place place, bool transposed = false);
+  // One matrix of a tensor, elided as if it had so many entries: all of its own where nothing else is said.
+  View(const Tensor& tensor, Index item, Index head, NumberStyle style, bool full, bool transposed = false,
+       std::optional<Index> entries = {});
+
+  Index rows() const { return rows_.size; }
+  Index columns() const { return columns_.size; }
+  const Shown& shown_rows() const { return rows_; }
+  const Shown& shown_columns() const { return columns_; }
+
+  double at(Index row, Index column) const;
+  const NumberStyle& style() const { return style_; }
+  std::string text(Index row, Index column) const { return style_.text(at(row, column)); }
+  std::string term(Index row, Index column) const { return style_.term(at(row, column)); }
+
+  // The cells, without labels.
+  Matrix matrix(std::string symbol) const;
+
+ private:
+  const Tensor* tensor_;
+  Index item_, head_;  // in the tensor
+  bool transposed_;
+  Shown rows_, columns_;
+  NumberStyle style_;
+};
 
 }  // namespace mha::show

@@ -5,7 +5,7 @@
 
 #include "show/pages/mask_reason.hpp"
 #include "show/words/notation.hpp"
-#include "show/words/series_text.hpp"
+#include "show/words/phrases.hpp"
 
 namespace mha::show {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "show/pages/scene.hpp"
 #include "show/words/phrases.hpp"
-#include "show/pages/view.hpp"
 
 namespace mha::show {
 

@@ -1,7 +1,7 @@
 // Spells sums out term by term: products, and the output with the share of each head.
-#include "show/words/notation.hpp"
-#include "show/words/series_text.hpp"
 #include "show/pages/spelling.hpp"
+#include "show/words/notation.hpp"
+#include "show/words/phrases.hpp"
 
 namespace mha::show {
 namespace {

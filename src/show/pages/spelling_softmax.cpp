@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "show/pages/mask_reason.hpp"
-#include "show/words/notation.hpp"
-#include "show/words/series_text.hpp"
 #include "show/pages/spelling.hpp"
+#include "show/words/notation.hpp"
+#include "show/words/phrases.hpp"
 
 namespace mha::show {
 namespace {

@@ -3,41 +3,109 @@
 
 #include <fmt/format.h>
 
-#include "show/pages/keyless.hpp"
-#include "show/words/notation.hpp"
-#include "show/words/phrases.hpp"
+#include "show/pages/mask_reason.hpp"
 #include "show/pages/spelling.hpp"
-#include "show/pages/step_captions.hpp"
 #include "show/pages/step_equation.hpp"
+#include "show/words/notation.hpp"
 
 namespace mha::show {
 namespace {
 
-void add_caption(Words text, std::vector<Block>& blocks) {
-  if (!text.empty()) blocks.emplace_back(Note{Note::Kind::caption, std::move(text)});
+// "a, b, c, …, z"; item(i) is the text of the i-th.
+template <typename Item>
+std::string enumerated(Language language, Index count, Item item) {
+  return series_text(count, 4, item, say(language, phrase::comma));
 }
 
-void add_equation(const Scene& scene, std::optional<Equation> equation, std::vector<Block>& blocks) {
+// "1/√d_k = 1/√2 = 0.707"; nothing where the factor is no single number.
+Words factor_text(const Scene& scene, const Step& step) {
+  const Value& factor = scene.plan.value(step.in[1]);
+  if (factor.role != Value::Role::constant || factor.shape.size() != 1) return {};
+  const NumberStyle style(scene.options.precision, NumberStyle::Origin::given);
+  const std::string number = style.text(factor.constant->data()[0]);
+  if (factor.symbol == "scale") return say(scene.options.language, phrase::own_scale, number);
+  if (factor.symbol == "1/√d_k") return fmt::format("1/√d_k = 1/√{} = {}", scene.problem.d_k(), number);
+  return factor.symbol + " = " + number;
+}
+
+// "positions 0, 1, 2; columns 1 and 3, 2 and 4 turn together"
+std::string rotation_text(const Scene& scene, const Step& step) {
+  const Language language = scene.options.language;
+  const Index pairs = scene.plan.value(step.in[1]).shape.cols;
+  const std::string positions = enumerated(language, scene.plan.value(step.out).shape.rows, [&](Index row) {
+    return fmt::format("{}", position_of_row(scene.problem, step, row));
+  });
+  const std::string columns = enumerated(language, pairs, [&](Index t) {
+    const Columns pair = columns_of_pair(step.pairing, t, pairs);
+    return say(language, phrase::pair, scene.counted(pair.first), scene.counted(pair.second));
+  });
+  return say(language, phrase::turns, positions, columns);
+}
+
+// The split that follows a packed product, told where all its columns stand.
+void add_split(const Scene& scene, const Step& split, std::vector<Words>& captions) {
+  const Shape& shape = scene.plan.value(split.out).shape;
+  const Language language = scene.options.language;
+  if (shape.heads == 1) return;
+  captions.emplace_back(say(language, phrase::split_first, fmt::format("{}×{}", shape.rows, shape.heads * shape.cols),
+                            fmt::format("{}×{}×{}", shape.rows, shape.heads, shape.cols),
+                            fmt::format("{}×{}×{}", shape.heads, shape.rows, shape.cols)));
+  const Index group = scene.problem.heads / shape.heads;
+  captions.emplace_back(enumerated(language, shape.heads, [&](Index own) {
+    const std::string columns =
+        say(language, shape.cols == 1 ? phrase::column_goes : phrase::columns_go, split_columns(scene, split, own * group));
+    return say(language, group == 1 ? phrase::split_to : phrase::split_to_kv, columns, scene.counted(own));
+  }));
+}
+
+std::string shared_text(const Scene& scene, Place place) {
+  const Index group = scene.problem.heads / scene.problem.kv_heads, own = kv_head(scene.problem, place.head);
+  return say(scene.options.language, phrase::shared_by, scene.counted(own),
+             range_text(own * group, (own + 1) * group - 1, scene.options.index_base));
+}
+
+// "left out, unless --full: rows 4–997 of X"; empty where every matrix is shown whole.
+Words left_out_caption(const Scene& scene, const Equation& equation) {
+  const Language language = scene.options.language;
+  const auto range = [&](const Shown& shown) {
+    return range_text(shown.before, shown.size - shown.after - 1, scene.options.index_base);
+  };
+  std::string list;
+  for (const Equation::Part& part : equation.parts) {
+    const auto* matrix = std::get_if<Matrix>(&part);
+    if (matrix == nullptr || (matrix->rows.all() && matrix->columns.all())) continue;
+    if (!list.empty()) list += say(language, phrase::semicolon);
+    if (matrix->columns.all())
+      list += say(language, phrase::left_out_rows, range(matrix->rows), matrix->symbol);
+    else if (matrix->rows.all())
+      list += say(language, phrase::left_out_columns, range(matrix->columns), matrix->symbol);
+    else
+      list += say(language, phrase::left_out_both, range(matrix->rows), range(matrix->columns), matrix->symbol);
+  }
+  return list.empty() ? Words() : Words(say(language, phrase::left_out, list));
+}
+
+void add_equation(const Scene& scene, std::optional<Equation> equation, PageBuilder& page) {
   if (!equation) return;
   Words left_out = left_out_caption(scene, *equation);
-  blocks.emplace_back(std::move(*equation));
-  add_caption(std::move(left_out), blocks);
+  page.add(std::move(*equation));
+  page.caption(std::move(left_out));
 }
 
-void add_every_entry(const Spelling& spelling, std::vector<Block>& blocks) {
+void add_every_entry(const Spelling& spelling, PageBuilder& page) {
   const Shown rows = spelling.result().shown_rows(), columns = spelling.result().shown_columns();
   for (Index row = 0; row < rows.count(); ++row)
     for (Index column = 0; column < columns.count(); ++column)
-      blocks.emplace_back(spelling.spell({rows.place(row), columns.place(column)}));
+      page.add(spelling.spell({rows.place(row), columns.place(column)}));
 }
 
-void add_matrices_and_work(const Scene& scene, const Step& step, Place place, std::vector<Block>& blocks) {
+void add_matrices_and_work(const Scene& scene, const Step& step, Place place, PageBuilder& page) {
   const std::optional<Spelling> spelling = Spelling::of(scene, step, place);
   const bool one_entry = spelling && scene.options.work == PageOptions::Work::first;
   const std::optional<EntryAt> worked = one_entry ? std::optional(spelling->telling_entry()) : std::nullopt;
-  add_equation(scene, equation_of(scene, step, place, worked), blocks);
-  if (one_entry) blocks.emplace_back(spelling->spell(*worked));
-  if (spelling && scene.options.work == PageOptions::Work::all) add_every_entry(*spelling, blocks);
+  add_equation(scene, equation_of(scene, step, place, worked), page);
+  if (one_entry) page.add(spelling->spell(*worked));
+  if (spelling && scene.options.work == PageOptions::Work::all) add_every_entry(*spelling, page);
 }
 
 // Query heads that share a key/value head show it once: in the first of them on the page.
@@ -48,42 +116,51 @@ std::optional<Index> earlier_head(const Scene& scene, ValueId id, Index head) {
   return std::nullopt;
 }
 
-void add_input(const Scene& scene, ValueId id, const StepName& name, const Text& meaning, Place place,
-               std::vector<Block>& blocks) {
-  const Language language = scene.options.language;
+void add_input(const Scene& scene, ValueId id, const StepName& name, const Text& meaning, Place place, PageBuilder& page) {
   const Value& value = scene.plan.value(id);
-  blocks.emplace_back(StepHeading{std::nullopt, std::string(name.title.in(language)), value.symbol,
-                                  fmt::format("{}×{}", value.shape.rows, value.shape.cols)});
-  add_caption(std::string(meaning.in(language)), blocks);
+  page.add(StepHeading{std::nullopt, page.say(name.title), value.symbol,
+                       fmt::format("{}×{}", value.shape.rows, value.shape.cols)});
+  page.caption(meaning);
   if (std::optional<Matrix> matrix = labelled_matrix(scene, id, place))
-    add_equation(scene, Equation{{std::move(*matrix)}}, blocks);
+    add_equation(scene, Equation{{std::move(*matrix)}}, page);
 }
 
 }  // namespace
 
-void add_inputs(const Scene& scene, Place place, std::vector<Block>& blocks) {
+std::vector<Words> captions_of(const Scene& scene, const Step& step, Place place) {
+  std::vector<Words> captions{std::string(name_of(step.id).meaning.in(scene.options.language))};
+  const Value& result = scene.plan.value(step.out);
+  if (step.op == Op::multiply) captions.push_back(factor_text(scene, step));
+  if (step.op == Op::rotate) captions.emplace_back(rotation_text(scene, step));
+  if (step.op == Op::copy && scene.problem.output_is_concat && step.id == StepId::output)
+    captions = {say(scene.options.language, phrase::identity_output)};
+  if (result.per_head && result.shape.heads < scene.problem.heads) captions.emplace_back(shared_text(scene, place));
+  if (is_packed(step.id))
+    for (const Step& later : scene.plan.steps)
+      if (later.op == Op::split && later.in[0] == step.out) add_split(scene, later, captions);
+  return captions;
+}
+
+void add_inputs(const Scene& scene, Place place, PageBuilder& page) {
   const StepName& name = name_of(StepId::X);
   for (std::size_t i = 0; i < scene.plan.values.size(); ++i) {
     const Value& value = scene.plan.values[i];
     if (value.role != Value::Role::input) continue;
-    add_input(scene, static_cast<ValueId>(i), name, value.step ? name.meaning : phrase::keys_and_values_from, place,
-              blocks);
+    add_input(scene, static_cast<ValueId>(i), name, value.step ? name.meaning : phrase::keys_and_values_from, place, page);
   }
 }
 
-void add_step(const Scene& scene, const Step& step, int number, Place place, std::vector<Block>& blocks) {
-  const Language language = scene.options.language;
-  const std::string title(name_of(step.id).title.in(language));
-  blocks.emplace_back(StepHeading{number, title, formula(scene, step, place), shape_arithmetic(scene, step)});
+void add_step(const Scene& scene, const Step& step, int number, Place place, PageBuilder& page) {
+  page.add(
+      StepHeading{number, page.say(name_of(step.id).title), formula(scene, step, place), shape_arithmetic(scene, step)});
   if (const std::optional<Index> earlier = earlier_head(scene, step.out, place.head)) {
-    add_caption(say(language, phrase::same_as_in_head, scene.counted(*earlier)), blocks);
+    page.caption(phrase::same_as_in_head, scene.counted(*earlier));
     return;
   }
-  for (Words& caption : captions_of(scene, step, place)) add_caption(std::move(caption), blocks);
-  add_matrices_and_work(scene, step, place, blocks);
+  for (Words& caption : captions_of(scene, step, place)) page.caption(std::move(caption));
+  add_matrices_and_work(scene, step, place, page);
   if (step.id != StepId::weights) return;
-  if (Words warning = keyless_warning(scene, place); !warning.empty())
-    blocks.emplace_back(Note{Note::Kind::warning, std::move(warning)});
+  if (Words warning = keyless_warning(scene, place); !warning.empty()) page.warning(std::move(warning));
 }
 
 }  // namespace mha::show

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "show/words/notation.hpp"
-#include "show/pages/view.hpp"
 
 namespace mha::show {
 namespace {
@@ -212,8 +211,7 @@ std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place plac
   const Value& value = scene.plan.value(id);
   Axes axes = axes_of(value);
   if (transposed) std::swap(axes.rows, axes.columns);
-  Matrix matrix = view->matrix();
-  matrix.symbol = symbol(scene, id, place, transposed);
+  Matrix matrix = view->matrix(symbol(scene, id, place, transposed));
   matrix.row_labels = shown_labels(scene, axes.rows, place.item, matrix.rows);
   matrix.column_labels = shown_labels(scene, axes.columns, place.item, matrix.columns);
   if (value.step == StepId::weights)

@@ -152,8 +152,8 @@ class MarkdownWriter {
 
 }  // namespace
 
-std::string write_markdown(const Document& document, int width) {
-  return MarkdownWriter(document, width).write();
+std::string write_markdown(const Document& document, const TextStyle& style) {
+  return MarkdownWriter(document, style.width).write();
 }
 
 }  // namespace mha::show

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "show/document.hpp"
+#include "show/text/text_writer.hpp"
 
 namespace mha::show {
 
-// Matrices and spelled-out entries are set as on a terminal, in blocks of code at most `width` columns wide.
-std::string write_markdown(const Document& document, int width);
+// Matrices and spelled-out entries are set as on a terminal, in blocks of code at most so wide as the style says.
+std::string write_markdown(const Document& document, const TextStyle& style);
 
 }  // namespace mha::show

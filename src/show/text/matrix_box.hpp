@@ -4,11 +4,22 @@
 #include <string>
 #include <vector>
 
-#include "show/text/box.hpp"
 #include "show/document.hpp"
 #include "show/text/pen.hpp"
 
 namespace mha::show {
+
+// A rectangle of text with an axis, as typesetters have it: formulas are built by setting boxes side by side.
+struct Box {
+  std::vector<std::string> lines;  // each `width` columns wide
+  int width = 0;
+  int axis = 0;  // the line that meets the axes of the neighbours
+};
+
+// Operators and the like; already as the terminal shall show it.
+Box text_box(const std::string& text);
+
+Box beside(const std::vector<Box>& boxes);
 
 struct MatrixStyle {
   int gap = 2;         // spaces between columns: 1 or 2

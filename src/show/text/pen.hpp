@@ -1,4 +1,5 @@
-// What a terminal can show: turns words into text of its character set, and adds colour where there is any.
+// What a terminal can show: respells signs for those that know ASCII only, turns words into text of its character set, and
+// adds colour where there is any.
 #pragma once
 
 #include <string>
@@ -8,6 +9,10 @@
 #include "show/text/text_writer.hpp"
 
 namespace mha::show {
+
+// Every sign of the program's own has a spelling ("·" is "*", "Q⁽¹⁾" is "Q(1)"); other characters, such as those of a
+// Chinese sentence, stay.
+std::string to_ascii(std::string_view text);
 
 class Pen {
  public:

@@ -1,40 +1,16 @@
-// How many columns a text takes on a terminal, and what of it may be shown there at all.
+// How many columns a text takes on a terminal.
 #include "show/text/width.hpp"
-
-#include <fmt/format.h>
-#include <utf8proc.h>
 
 #include <algorithm>
 
-#include "show/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace mha::show {
 namespace {
 
-int width_of(char32_t code) {
-  return utf8proc_charwidth(static_cast<utf8proc_int32_t>(code));
-}
-
 // A skin tone colours the emoji before it.
 bool is_skin_tone(char32_t code) {
   return code >= U'\U0001F3FB' && code <= U'\U0001F3FF';
-}
-
-bool must_be_spelled(char32_t code) {
-  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(code));
-  return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF || category == UTF8PROC_CATEGORY_ZL ||
-         category == UTF8PROC_CATEGORY_ZP;
-}
-
-std::string spelled(char32_t code) {
-  switch (code) {
-    case U'\n': return "\\n";
-    case U'\r': return "\\r";
-    case U'\t': return "\\t";
-  }
-  const auto number = static_cast<unsigned>(code);
-  if (number < 0x100) return fmt::format("\\x{:02x}", number);
-  return number < 0x10000 ? fmt::format("\\u{:04x}", number) : fmt::format("\\U{:08x}", number);
 }
 
 }  // namespace
@@ -50,24 +26,10 @@ int display_width(std::string_view text) {
     }
     const char32_t code = take_character(text).code;
     const bool joins = last == 2 && is_skin_tone(code);
-    last = width_of(code);
+    last = columns_of(code);
     if (!joins) width += last;
   }
   return width;
-}
-
-std::string visible(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const Character character = take_character(text);
-    if (must_be_spelled(character.code))
-      result += spelled(character.code);
-    else if (character.code == U'\uFFFD')
-      result += "\uFFFD";
-    else
-      result += character.bytes;
-  }
-  return result;
 }
 
 std::string shortened(std::string_view text, int width, std::string_view ellipsis) {
@@ -77,7 +39,7 @@ std::string shortened(std::string_view text, int width, std::string_view ellipsi
   int used = 0;
   while (!text.empty()) {
     const Character character = take_character(text);
-    used += width_of(character.code);
+    used += columns_of(character.code);
     if (used > room) break;
     result += character.bytes;
   }

@@ -1,4 +1,4 @@
-// How many columns a text takes on a terminal, and what of it may be shown there at all.
+// How many columns a text takes on a terminal.
 #pragma once
 
 #include <string>
@@ -8,10 +8,6 @@ namespace mha::show {
 
 // Chinese and most emoji take two columns, combining marks none. The text is UTF-8.
 int display_width(std::string_view text);
-
-// The text with everything that would act on the terminal or hide in it (controls, line breaks, ESC, bidirectional and
-// zero-width format characters) spelled out: "\n", "\x1b", "\u202e".
-std::string visible(std::string_view text);
 
 // At most `width` columns; what is cut off is replaced by `ellipsis`.
 std::string shortened(std::string_view text, int width, std::string_view ellipsis);

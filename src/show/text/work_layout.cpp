@@ -33,7 +33,7 @@ std::vector<std::string> on_one_line(const Work& work, const Pen& pen, int width
   return {with_remark(text, display_width(text), remark, pen)};
 }
 
-struct Row {
+struct WorkRow {
   std::string text, remark;
 };
 
@@ -51,8 +51,8 @@ Entry entry_of(const Work& work, const Pen& pen, int width) {
 }
 
 // Every expression broken into lines of `room` columns; its remark stands at its last line.
-std::vector<Row> rows_of(const Work& work, const Entry& entry, const Pen& pen, int room) {
-  std::vector<Row> rows;
+std::vector<WorkRow> rows_of(const Work& work, const Entry& entry, const Pen& pen, int room) {
+  std::vector<WorkRow> rows;
   if (entry.alone) rows.push_back({entry.text, ""});
   for (const Work::Line& line : work.lines) {
     std::string before = (rows.empty() ? entry.text : spaces(entry.hang)) + " " + pen.own(line.relation) + " ";
@@ -66,9 +66,9 @@ std::vector<Row> rows_of(const Work& work, const Entry& entry, const Pen& pen, i
 }
 
 // Where the remarks stand beside their rows, or nothing where there is no room for them.
-std::optional<int> remark_column(const std::vector<Row>& rows, int width) {
+std::optional<int> remark_column(const std::vector<WorkRow>& rows, int width) {
   int column = 0, longest = 0;
-  for (const Row& row : rows) {
+  for (const WorkRow& row : rows) {
     if (row.remark.empty()) continue;
     column = std::max(column, display_width(row.text));
     longest = std::max(longest, display_width(row.remark));
@@ -81,15 +81,15 @@ std::optional<int> remark_column(const std::vector<Row>& rows, int width) {
 std::vector<std::string> on_several_lines(const Work& work, const Pen& pen, int width) {
   const Entry entry = entry_of(work, pen, width);
   const int hang = entry.hang + relation_width, room = width - hang;
-  std::vector<Row> rows = rows_of(work, entry, pen, room);
+  std::vector<WorkRow> rows = rows_of(work, entry, pen, room);
   std::optional<int> column = remark_column(rows, width);
   for (int narrower = room - 1; !column && narrower >= least_room; --narrower) {
-    std::vector<Row> narrow_rows = rows_of(work, entry, pen, narrower);
+    std::vector<WorkRow> narrow_rows = rows_of(work, entry, pen, narrower);
     column = remark_column(narrow_rows, width);
     if (column) rows = std::move(narrow_rows);
   }
   std::vector<std::string> lines;
-  for (const Row& row : rows) {
+  for (const WorkRow& row : rows) {
     lines.push_back(column ? with_remark(row.text, *column, row.remark, pen) : row.text);
     if (column || row.remark.empty()) continue;
     for (const std::string& text : fill(pieces_of(row.remark), room)) lines.push_back(spaces(hang) + pen.dim(text));

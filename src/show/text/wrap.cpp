@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "show/text/utf8.hpp"
+#include "core/utf8.hpp"
 #include "show/text/width.hpp"
 
 namespace mha::show {

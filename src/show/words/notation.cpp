@@ -7,7 +7,6 @@
 
 #include "show/words/number_text.hpp"
 #include "show/words/phrases.hpp"
-#include "show/words/series_text.hpp"
 
 namespace mha::show {
 
@@ -152,6 +151,11 @@ std::string head_mark(const Scene& scene, const Value& value, Index head) {
   const Index heads = scene.problem.heads, own = value.shape.heads;
   if (!value.per_head || (own < heads && own != scene.problem.kv_heads)) return "";
   return (own < heads ? "⁽ᵏᵛ" : "⁽") + superscript(scene.counted(broadcast(head, own, heads))) + "⁾";
+}
+
+std::string symbol(StepId step, std::optional<Index> number) {
+  const std::string symbol(name_of(step).symbol);
+  return number ? symbol + "⁽" + superscript(*number) + "⁾" : symbol;
 }
 
 std::string symbol(const Scene& scene, ValueId id, Place place, bool transposed) {

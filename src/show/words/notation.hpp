@@ -1,6 +1,7 @@
 // How values, entries, formulas and shapes are written; all of it follows from the plan.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "show/pages/scene.hpp"
@@ -16,6 +17,9 @@ std::string superscript(Index number);
 
 // "⁽¹⁾", or "⁽ᵏᵛ¹⁾" for what a group of query heads shares; empty for what belongs to all heads.
 std::string head_mark(const Scene& scene, const Value& value, Index head);
+
+// "A⁽¹⁾": a step's symbol with the number of a head as it is written.
+std::string symbol(StepId step, std::optional<Index> number);
 
 // "W_Q⁽¹⁾", "K⁽¹⁾ᵀ"
 std::string symbol(const Scene& scene, ValueId id, Place place, bool transposed = false);

@@ -26,6 +26,10 @@ Words say_words(Language language, const Text& text, const std::vector<Words>& p
   return words.add(std::string(rest));
 }
 
+std::string decimals_text(Language language, int count) {
+  return count == 1 ? say(language, phrase::one_decimal) : say(language, phrase::decimals, count);
+}
+
 std::string range_text(Index first, Index last, Index base) {
   return first == last ? fmt::format("{}", first + base) : fmt::format("{}–{}", first + base, last + base);
 }

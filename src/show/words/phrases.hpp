@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace mha::show {
 // The sentence in this language, its {} filled in.
 template <typename... Parts>
 std::string say(Language language, const Text& text, const Parts&... parts) {
+  if constexpr (sizeof...(parts) == 0) return std::string(text.in(language));
   return fmt::format(fmt::runtime(text.in(language)), parts...);
 }
 
@@ -22,6 +24,26 @@ Words say_words(Language language, const Text& text, const std::vector<Words>& p
 
 // "2–5", or "2" alone, counted from `base`.
 std::string range_text(Index first, Index last, Index base);
+
+// "3 decimals"
+std::string decimals_text(Language language, int count);
+
+// "a + b + c", or "a + b + c + … + z" for more than `most` terms, "a + … + z" where `most` is 2; term(i) is the text of the
+// i-th.
+template <typename Term>
+std::string series_text(Index count, Index most, Term term, const std::string& sign = " + ") {
+  const Index kept = std::min<Index>(3, most - 1);
+  std::string text;
+  for (Index i = 0; i < count; ++i) {
+    if (i > 0) text += sign;
+    if (count > most && i == kept) {
+      text += "…" + sign;
+      i = count - 1;
+    }
+    text += term(i);
+  }
+  return text;
+}
 
 namespace phrase {
 
@@ -67,6 +89,10 @@ inline constexpr Text all_heads_at_once{"All heads at once", "所有头一起投
 inline constexpr Text head_of{"Head {} of {}", "头 {}（共 {} 个）"};
 inline constexpr Text uses_kv_head{"uses key/value head {}", "使用键值头 {}"};
 inline constexpr Text heads_together{"All heads together", "各头合在一起"};
+
+// Over the columns of tables.
+inline constexpr Text step{"step", "步骤"};
+inline constexpr Text verdict{"verdict", "判断"};
 
 // Captions.
 inline constexpr Text keys_and_values_from{"where keys and values come from", "键和值的来源"};

@@ -4,21 +4,19 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/json/json_writer.hpp"
-#include "show/words/phrases.hpp"
+#include "io/json/writer.hpp"
+#include "show/pages/page.hpp"
 
 namespace mha::study {
 namespace {
 
-constexpr Text title{"Held against the CPU, step by step", "与 CPU 逐步对照"};
+constexpr Text against_title{"Held against the CPU, step by step", "与 CPU 逐步对照"};
 constexpr Text method{
     "Each step was computed again by the CPU in float64, from the very numbers that the device had before it. The bound is "
     "what {} arithmetic can account for in this entry; beside the verdict stands how near any entry comes to its own "
     "bound.",
     "每一步都由 CPU 用 float64、从设备自己的前一步结果重新计算。界限是 {} 运算在该元素上允许的误差；判断之后是各元素误差"
     "占其界限的最大比例。"};
-constexpr Text step_header{"step", "步骤"};
-constexpr Text verdict_header{"verdict", "判断"};
 constexpr Text share_header{"of bound", "占界限"};
 constexpr Text largest_header{"largest", "最大"};
 constexpr Text difference_header{"difference", "差"};
@@ -28,7 +26,7 @@ constexpr Text absolute_word{"absolute", "绝对"};
 constexpr Text relative_word{"relative", "相对"};
 constexpr Text pass_word{"pass", "通过"};
 constexpr Text fail_word{"FAIL", "不符"};
-constexpr Text all_pass{"All steps are within what the arithmetic allows.", "所有步骤都在运算允许的误差之内。"};
+constexpr Text all_within{"All steps are within what the arithmetic allows.", "所有步骤都在运算允许的误差之内。"};
 constexpr Text fails{"{0}: the device has {1}, the CPU {2}; they differ by {3}, and {4} is allowed",
                      "{0}：设备得 {1}，CPU 得 {2}；相差 {3}，允许 {4}"};
 constexpr Text item_of{"{0} of item {1}", "样本 {1} 的 {0}"};
@@ -55,67 +53,53 @@ std::string percent(double share) {
   return fmt::format("{:.0f} %", std::ceil(100 * share));
 }
 
-class Page {
+class AgainstPage {
  public:
-  Page(const show::PageOptions& options, bool batch) : options_(options), language_(options.language), batch_(batch) {}
+  AgainstPage(const show::PageOptions& options, bool batch) : batch_(batch), page_(options.language, options.index_base) {}
 
   show::Document write(const std::vector<ComparedStep>& steps, const Trace& trace) {
-    page_.language = language_;
-    page_.index_base = options_.index_base;
-    page_.blocks.emplace_back(show::Title{{show::Words(show::say(language_, title))}});
-    show::Facts facts;
-    facts.parts.emplace_back(show::Words().quote(trace.device).add(" " + std::string(dtype_name(trace.dtype))));
-    facts.parts.emplace_back(show::say(language_, show::phrase::counted_from, options_.index_base));
-    page_.blocks.emplace_back(std::move(facts));
-    note(show::Note::Kind::paragraph, show::say(language_, method, dtype_name(trace.dtype)));
+    page_.title(against_title);
+    page_.add(show::Facts{{show::Words().quote(trace.device).add(" " + std::string(dtype_name(trace.dtype))),
+                           page_.say(show::phrase::counted_from, page_.counted(0))}});
+    page_.paragraph(method, dtype_name(trace.dtype));
     add_table(steps);
-    bool pass = true;
     for (const ComparedStep& step : steps) {
       if (step.passes()) continue;
-      pass = false;
       const ComparedEntry& worst = step.share;
-      note(show::Note::Kind::warning, show::say(language_, fails, place(step.step, worst.at), short_number(worst.device),
-                                    short_number(worst.cpu), short_number(worst.absolute()), short_number(worst.bound)));
+      page_.warning(fails, place(step.step, worst.at), short_number(worst.device), short_number(worst.cpu),
+                    short_number(worst.absolute()), short_number(worst.bound));
     }
-    if (pass) note(show::Note::Kind::paragraph, show::say(language_, all_pass));
-    return std::move(page_);
+    if (all_pass(steps)) page_.paragraph(all_within);
+    return page_.take();
   }
 
  private:
-  void note(show::Note::Kind kind, std::string text) { page_.blocks.emplace_back(show::Note{kind, show::Words(std::move(text))}); }
-
   std::string place(StepId step, const EntryPlace& at) const {
-    const std::string entry = entry_name(step, at, options_.index_base);
-    return batch_ ? show::say(language_, item_of, entry, at.item + options_.index_base) : entry;
+    const std::string entry = entry_name(step, at, page_.counted(0));
+    return batch_ ? page_.say(item_of, entry, page_.counted(at.item)) : entry;
   }
 
   // Two lines for each step that is not equal: the largest difference, and the largest in proportion to its number.
   void add_table(const std::vector<ComparedStep>& steps) {
     show::Table table;
-    for (const Text* header :
-         {&step_header, &verdict_header, &share_header, &largest_header, &difference_header, &bound_header, &at_header})
-      table.header.push_back(show::say(language_, *header));
+    table.header = page_.header(show::phrase::step, show::phrase::verdict, share_header, largest_header, difference_header,
+                                bound_header, at_header);
     table.numeric = {false, false, true, false, true, true, false};
     for (const ComparedStep& step : steps) {
       const ComparedEntry &absolute = step.absolute, &relative = step.relative;
       const bool equal = absolute.absolute() == 0;
-      table.rows.push_back({show::Words(std::string(name_of(step.step).id)),
-                            show::Words(show::say(language_, step.passes() ? pass_word : fail_word)),
-                            show::Words(percent(step.share.share())), show::Words(show::say(language_, absolute_word)),
-                            show::Words(short_number(absolute.absolute())), show::Words(equal ? "" : short_number(absolute.bound)),
-                            show::Words(equal ? "" : place(step.step, absolute.at))});
+      table.rows.push_back({std::string(name_of(step.step).id), page_.say(step.passes() ? pass_word : fail_word),
+                            percent(step.share.share()), page_.say(absolute_word), short_number(absolute.absolute()),
+                            equal ? "" : short_number(absolute.bound), equal ? "" : place(step.step, absolute.at)});
       if (equal) continue;
-      table.rows.push_back(
-          {show::Words(), show::Words(), show::Words(), show::Words(show::say(language_, relative_word)), show::Words(short_number(relative.relative())),
-           show::Words(short_number(relative.bound / std::abs(relative.cpu))), show::Words(place(step.step, relative.at))});
+      table.rows.push_back({"", "", "", page_.say(relative_word), short_number(relative.relative()),
+                            short_number(relative.bound / std::abs(relative.cpu)), place(step.step, relative.at)});
     }
-    page_.blocks.emplace_back(std::move(table));
+    page_.add(std::move(table));
   }
 
-  const show::PageOptions& options_;
-  Language language_;
   bool batch_;
-  show::Document page_;
+  show::PageBuilder page_;
 };
 
 class AgainstWriter {
@@ -129,7 +113,7 @@ class AgainstWriter {
     json_.text("device", trace_.device);
     json_.text("dtype", dtype_name(trace_.dtype));
     json_.text("against", "cpu f64");
-    json_.boolean("pass", std::all_of(steps.begin(), steps.end(), [](const ComparedStep& step) { return step.passes(); }));
+    json_.boolean("pass", all_pass(steps));
     json_.key("steps");
     json_.begin_array();
     for (const ComparedStep& step : steps) write(step);
@@ -168,8 +152,12 @@ class AgainstWriter {
 
 }  // namespace
 
+bool all_pass(const std::vector<ComparedStep>& steps) {
+  return std::all_of(steps.begin(), steps.end(), [](const ComparedStep& step) { return step.passes(); });
+}
+
 show::Document describe(const std::vector<ComparedStep>& steps, const Trace& trace, const show::PageOptions& options) {
-  return Page(options, is_batch(steps)).write(steps, trace);
+  return AgainstPage(options, is_batch(steps)).write(steps, trace);
 }
 
 void write_against(io::Sink& sink, const std::vector<ComparedStep>& steps, const Trace& trace) {

@@ -7,6 +7,9 @@
 
 namespace mha::study {
 
+// Each step is within what its arithmetic allows.
+bool all_pass(const std::vector<ComparedStep>& steps);
+
 // Of the options, language and index base count.
 show::Document describe(const std::vector<ComparedStep>& steps, const Trace& trace, const show::PageOptions& options);
 

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "io/json/json_writer.hpp"
+#include "io/files/csv.hpp"
+#include "io/json/writer.hpp"
 
 namespace mha::study {
 namespace {
@@ -106,14 +107,6 @@ class ReportJson {
   std::optional<Hint> hint_;
 };
 
-// In quotes where it has to be.
-std::string field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
-  return result + '"';
-}
-
 }  // namespace
 
 void write_report_json(io::Sink& sink, const std::vector<Report>& reports, std::optional<Hint> hint) {
@@ -123,15 +116,13 @@ void write_report_json(io::Sink& sink, const std::vector<Report>& reports, std::
 void write_report_csv(io::Sink& sink, const std::vector<Report>& reports, std::optional<Hint> hint) {
   sink.write("file,verdict,step,head,mistakes,message\r\n");
   for (const Report& report : reports) {
-    std::string line = field(report.name) + ',' + std::string(verdict_of(report)) + ',';
-    if (!report.findings.empty()) line += name_of(report.findings.front().step).id;
-    line += ',';
+    std::string step, head, ids;
+    if (!report.findings.empty()) step = name_of(report.findings.front().step).id;
     if (!report.findings.empty() && tells(hint, Hint::place))
-      if (const std::optional<Index> head = head_of(report.findings.front())) line += std::to_string(*head);
-    line += ',';
-    std::string ids;
+      if (const std::optional<Index> place = head_of(report.findings.front())) head = std::to_string(*place);
     for (const std::string_view id : mistakes_of(report, hint)) ids += (ids.empty() ? "" : " ") + std::string(id);
-    sink.write(line + ids + ',' + field(report.unusable.value_or("")) + "\r\n");
+    sink.write(io::csv_line({report.name, std::string(verdict_of(report)), step, head, ids, report.unusable.value_or("")},
+                            "\r\n"));
   }
 }
 

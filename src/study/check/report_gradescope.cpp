@@ -1,7 +1,7 @@
 // Gradescope's results.json: a step is right when all its given heads follow from the person's own earlier numbers.
 #include <algorithm>
 
-#include "io/json/json_writer.hpp"
+#include "io/json/writer.hpp"
 #include "study/check/report_files.hpp"
 
 namespace mha::study {

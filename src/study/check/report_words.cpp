@@ -83,8 +83,7 @@ std::string ReportWords::title(StepId step) const {
 }
 
 std::string ReportWords::symbol(StepId step, std::optional<Index> head) const {
-  const std::string symbol(name_of(step).symbol);
-  return head ? symbol + "⁽" + show::superscript(*head + base_) + "⁾" : symbol;
+  return show::symbol(step, head ? std::optional(*head + base_) : std::nullopt);
 }
 
 std::string ReportWords::step(const Finding& finding) const {

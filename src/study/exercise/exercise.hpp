@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "study/mistakes/exposure.hpp"
 #include "study/exercise/small_numbers.hpp"
+#include "study/mistakes/exposure.hpp"
 
 namespace mha::study {
 

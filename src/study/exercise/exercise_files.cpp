@@ -1,10 +1,10 @@
-// Problem, empty answer and mistakes as JSON; the last two in the nested form of a trace.
+// The empty answer and the mistakes as JSON, in the nested form of a trace.
 #include "study/exercise/exercise_files.hpp"
 
 #include <algorithm>
 #include <string>
 
-#include "io/json/json_writer.hpp"
+#include "io/json/writer.hpp"
 #include "io/problem/problem_writer.hpp"
 #include "study/mistakes/simulate.hpp"
 
@@ -12,10 +12,6 @@ namespace mha::study {
 namespace {
 
 using Spread = io::JsonWriter::Spread;
-
-void text_member(io::JsonWriter& json, std::string_view key, std::string_view text) {
-  json.text(key, text);
-}
 
 // As many heads as any step has.
 Index heads_of(const Written& steps) {
@@ -71,11 +67,11 @@ void write_blank(io::JsonWriter& json, const Shape& shape) {
 
 void write_mistake(io::JsonWriter& json, const Outcome& outcome) {
   json.begin_object();
-  text_member(json, "id", outcome.mistake->id);
-  if (!outcome.detail.empty()) text_member(json, "detail", outcome.detail);
+  json.text("id", outcome.mistake->id);
+  if (!outcome.detail.empty()) json.text("detail", outcome.detail);
   json.key("what");
   io::write_caption(json, {std::string(outcome.mistake->what.en), std::string(outcome.mistake->what.zh), true});
-  text_member(json, "first_wrong", name_of(*outcome.shown_by).id);
+  json.text("first_wrong", name_of(*outcome.shown_by).id);
   write_steps(json, from_step(outcome.numbers, *outcome.shown_by), [&](const Tensor& step, Index head) {
     json.matrix(step.matrix(0, head), step.shape().rows, step.shape().cols);
   });
@@ -83,22 +79,6 @@ void write_mistake(io::JsonWriter& json, const Outcome& outcome) {
 }
 
 }  // namespace
-
-void write_exercise(io::Sink& sink, const Problem& problem) {
-  io::JsonWriter json(sink);
-  json.begin_object();
-  json.key("title");
-  io::write_caption(json, problem.title);
-  json.key("description");
-  io::write_caption(json, problem.description);
-  json.key("X");
-  json.matrix(problem.X.matrix(0, 0), problem.queries(), problem.d_model());
-  io::write_parameters(json, problem);
-  json.key("mask");
-  io::write_masks(json, problem, true);
-  json.end();
-  json.finish();
-}
 
 void write_answer_template(io::Sink& sink, const Problem& problem) {
   io::JsonWriter json(sink);

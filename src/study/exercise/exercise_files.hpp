@@ -1,4 +1,4 @@
-// The files of an exercise that no other command writes: the problem itself, the empty answer, the teacher's mistakes.
+// The files of an exercise that no other command writes: the empty answer, the teacher's mistakes.
 #pragma once
 
 #include "core/problem.hpp"
@@ -7,9 +7,6 @@
 namespace mha::study {
 
 // Flushing the sink is left to the caller.
-
-// A problem with one item, weights for each head, and rules that have no numbers of their own but the masks'.
-void write_exercise(io::Sink& sink, const Problem& problem);
 
 // An answer file with null in every entry that is to be computed.
 void write_answer_template(io::Sink& sink, const Problem& problem);

@@ -4,17 +4,16 @@
 #include <set>
 
 #include "show/pages/facts.hpp"
-#include "show/words/notation.hpp"
-#include "show/words/phrases.hpp"
+#include "show/pages/page.hpp"
 #include "show/pages/step_blocks.hpp"
-#include "show/pages/step_captions.hpp"
 #include "show/pages/step_equation.hpp"
+#include "show/words/notation.hpp"
 
 namespace mha::study {
 namespace {
 
-constexpr Text title{"Multi-head attention by hand", "手算多头注意力"};
-constexpr Text name{"Name: {0}", "姓名：{0}"};
+constexpr Text worksheet_title{"Multi-head attention by hand", "手算多头注意力"};
+constexpr Text student_name{"Name: {0}", "姓名：{0}"};
 constexpr Text task{
     "Fill in every matrix, from top to bottom. Round each entry to {} and go on with the rounded numbers. Every "
     "formula has its shapes beside it.",
@@ -64,41 +63,36 @@ class Sheet {
   Sheet(const Problem& problem, const WorksheetOptions& options)
       : problem_(problem),
         options_(options),
-        page_(page_options(options)),
+        page_options_(page_options(options)),
         plan_(make_plan(problem)),
-        scene_(problem, plan_, nothing_computed_, page_) {
+        scene_(problem, plan_, nothing_computed_, page_options_),
+        page_(options.language) {
     nothing_computed_.values.resize(plan_.values.size());
-    document_.language = options.language;
   }
 
   show::Document write() {
     add_header();
-    add_section(std::string(given.in(options_.language)));
-    show::add_inputs(scene_, {}, document_.blocks);
+    page_.section({page_.say(given)});
+    show::add_inputs(scene_, {}, page_);
     for (Index head = 0; head < problem_.heads; ++head) {
-      add_section(show::say(options_.language, show::phrase::head_of, scene_.counted(head), problem_.heads));
+      page_.section({page_.say(show::phrase::head_of, page_.counted(head), problem_.heads)});
       add_steps(true, head);
     }
-    add_section(show::say(options_.language, show::phrase::heads_together));
+    page_.section({page_.say(show::phrase::heads_together)});
     add_steps(false, 0);
-    return std::move(document_);
+    return page_.take();
   }
 
  private:
   void add_header() {
-    std::vector<show::Block>& blocks = document_.blocks;
-    blocks.emplace_back(show::Title{{text(title), show::Words().quote(problem_.title.in(options_.language))}});
-    blocks.emplace_back(show::given_facts_of(scene_));
-    const show::Words student = options_.student.empty() ? show::Words("…………………………") : show::Words().quote(options_.student);
-    add_note(show::Note::Kind::paragraph, show::say_words(options_.language, name, {student}));
-    add_note(show::Note::Kind::paragraph, text(show::phrase::convention));
-    add_note(show::Note::Kind::paragraph,
-             show::Words(show::say(options_.language, task, show::decimals_text(options_.language, options_.decimals))));
-    add_note(show::Note::Kind::paragraph, text(hand_in));
-  }
-
-  void add_section(std::string heading) {
-    document_.blocks.emplace_back(show::Section{show::Section::Level::head, {show::Words(std::move(heading))}});
+    page_.title(worksheet_title, problem_.title);
+    page_.add(show::given_facts_of(scene_));
+    const show::Words student =
+        options_.student.empty() ? show::Words("…………………………") : show::Words().quote(options_.student);
+    page_.paragraph(show::say_words(options_.language, student_name, {student}));
+    page_.paragraph(show::phrase::convention);
+    page_.paragraph(task, show::decimals_text(options_.language, options_.decimals));
+    page_.paragraph(hand_in);
   }
 
   void add_steps(bool per_head, Index head) {
@@ -110,21 +104,19 @@ class Sheet {
   }
 
   void add_step(const Step& step, int number, show::Place place) {
-    document_.blocks.emplace_back(show::StepHeading{number, std::string(name_of(step.id).title.in(options_.language)),
-                                              show::formula(scene_, step, place), show::shape_arithmetic(scene_, step)});
+    page_.add(show::StepHeading{number, page_.say(name_of(step.id).title), show::formula(scene_, step, place),
+                                show::shape_arithmetic(scene_, step)});
     const Index first = show::place_of_head(scene_, step.out, 0, show::own_head(scene_, step.out, place.head)).head;
-    if (first != place.head)
-      return add_note(show::Note::Kind::caption, show::Words(show::say(options_.language, show::phrase::same_as_in_head, scene_.counted(first))));
-    for (show::Words& caption : show::captions_of(scene_, step, place))
-      if (!caption.empty()) add_note(show::Note::Kind::caption, std::move(caption));
+    if (first != place.head) return page_.caption(show::phrase::same_as_in_head, page_.counted(first));
+    for (show::Words& caption : show::captions_of(scene_, step, place)) page_.caption(std::move(caption));
     add_way(step.op);
-    document_.blocks.emplace_back(equation(step, place));
+    page_.add(equation(step, place));
   }
 
   // Where the page first needs it.
   void add_way(Op op) {
     const Text* way = way_of(op);
-    if (way != nullptr && told_.insert(op).second) add_note(show::Note::Kind::caption, text(*way));
+    if (way != nullptr && told_.insert(op).second) page_.caption(*way);
   }
 
   // Given operands as matrices, computed ones by their symbols; without a given one the blank stands alone.
@@ -167,16 +159,13 @@ class Sheet {
     return matrix;
   }
 
-  void add_note(show::Note::Kind kind, show::Words words) { document_.blocks.emplace_back(show::Note{kind, std::move(words)}); }
-  show::Words text(const Text& sentence) const { return show::Words(std::string(sentence.in(options_.language))); }
-
   const Problem& problem_;
   const WorksheetOptions& options_;
-  show::PageOptions page_;
+  show::PageOptions page_options_;
   Plan plan_;
   Trace nothing_computed_;
   show::Scene scene_;
-  show::Document document_;
+  show::PageBuilder page_;
   std::set<Op> told_;
 };
 

@@ -11,7 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
-#include "io/problem/answer_names.hpp"
+#include "io/problem/answer.hpp"
 
 namespace mha::study {
 namespace {

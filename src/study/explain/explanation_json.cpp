@@ -1,7 +1,7 @@
 // Writes explanations as JSON. Numbers of heads, rows and columns count from 1, as in all files.
 #include "study/explain/explanation_json.hpp"
 
-#include "io/json/json_writer.hpp"
+#include "io/json/writer.hpp"
 #include "show/words/notation.hpp"
 
 namespace mha::study {

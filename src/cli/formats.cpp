@@ -1,0 +1,58 @@
+// Finds rows of the table of formats.
+#include "cli/formats.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/values.hpp"
+
+namespace mha::cli {
+namespace {
+
+std::vector<const Format*> offered(Kinds kinds) {
+  std::vector<const Format*> result;
+  for (const Format& format : formats)
+    if (std::find(kinds.begin(), kinds.end(), format.kind) != kinds.end()) result.push_back(&format);
+  return result;
+}
+
+std::vector<const Format*> printable(Kinds kinds) {
+  std::vector<const Format*> result = offered(kinds);
+  std::erase_if(result, [](const Format* format) { return format->kind == Format::Kind::arrays; });
+  return result;
+}
+
+std::vector<std::string_view> names_of(const std::vector<const Format*>& rows) {
+  std::vector<std::string_view> names;
+  for (const Format* format : rows) names.push_back(format->name);
+  return names;
+}
+
+}  // namespace
+
+std::string format_names(Kinds kinds, std::string_view separator) {
+  return fmt::format("{}", fmt::join(names_of(printable(kinds)), separator));
+}
+
+const Format& format_named(const std::optional<std::string>& name, Kinds kinds) {
+  const std::vector<const Format*> rows = printable(kinds);
+  return name ? *rows[parse_choice("--format", *name, names_of(rows))] : *rows.front();
+}
+
+const Format* format_of_file(std::string_view path, Kinds kinds) {
+  for (const Format* format : offered(kinds))
+    if (!format->ending.empty() && path.size() > format->ending.size() && path.ends_with(format->ending)) return format;
+  return nullptr;
+}
+
+std::string endings_text(Kinds kinds) {
+  std::vector<std::string> known;
+  for (const Format* format : offered(kinds))
+    if (!format->ending.empty()) known.push_back(fmt::format("{} ({})", format->ending, format->what));
+  return fmt::format("{}", fmt::join(known, ", "));
+}
+
+}  // namespace mha::cli

@@ -1,0 +1,54 @@
+// The formats in which commands tell what they found: one row each, read by --format, the ending of -o, help and errors.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "io/arrays/trace_export.hpp"
+#include "show/text/text_writer.hpp"
+
+namespace mha::cli {
+
+// A page as bytes. With a row for it, every command that prints a page has the format.
+using PageWriter = std::string (*)(const show::Document& page, const show::TextStyle& style);
+
+struct Format {
+  // What stands in it: a page, or data that the command writes itself. Arrays go to files only, rows at a time.
+  enum class Kind { page, json, csv, gradescope, arrays };
+  Kind kind;
+  std::string_view name, ending, what;  // without an ending: on stdout, or in any file, by its name alone
+  PageWriter write = nullptr;           // of a page
+  std::optional<io::BinaryFormat> arrays = {};
+};
+
+inline constexpr std::array formats = {
+    Format{Format::Kind::page, "text", ".txt", "the page without colour", show::write_text},
+    Format{Format::Kind::json, "json", ".json", "the trace"},
+    Format{Format::Kind::csv, "csv", ".csv", "a line for each answer"},
+    Format{Format::Kind::gradescope, "gradescope", "", "results.json for Gradescope"},
+    Format{Format::Kind::arrays, "npy", ".npy", "one array of it", nullptr, io::BinaryFormat::npy},
+    Format{Format::Kind::arrays, "npz", ".npz", "its arrays", nullptr, io::BinaryFormat::npz},
+    Format{Format::Kind::arrays, "safetensors", ".safetensors", "its arrays", nullptr, io::BinaryFormat::safetensors},
+};
+
+// What a command offers.
+using Kinds = std::span<const Format::Kind>;
+inline constexpr std::array page_only = {Format::Kind::page};
+inline constexpr std::array page_or_json = {Format::Kind::page, Format::Kind::json};
+
+// Those of the table that --format names, joined: "text|json".
+std::string format_names(Kinds kinds, std::string_view separator);
+
+// By --format; the first of the table where nothing is written.
+const Format& format_named(const std::optional<std::string>& name, Kinds kinds);
+
+// By the ending of a file; null where it says nothing.
+const Format* format_of_file(std::string_view path, Kinds kinds);
+
+// ".txt (the page without colour), .json (the trace)"
+std::string endings_text(Kinds kinds);
+
+}  // namespace mha::cli

@@ -1,0 +1,27 @@
+// JSON text to a tree of nodes, with the place of everything in it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "io/json/source.hpp"
+#include "io/json/tree.hpp"
+
+namespace mha::io {
+
+enum class NumberTexts {
+  minus_infinity,  // "-inf" alone is a number
+  all,             // "inf" and "nan" as well; and the grids tell how exactly their numbers are written
+};
+
+enum class Notes {
+  left_out,  // members whose keys start with _ or are $schema
+  kept,
+};
+
+// Lists of numbers become grids, except below the top-level keys `lists_of_text`, where every list stays a list: a label
+// may well be "-inf". Throws InputFault.
+Node read_json(Source& source, std::span<const std::string_view> lists_of_text,
+               NumberTexts number_texts = NumberTexts::minus_infinity, Notes notes = Notes::left_out);
+
+}  // namespace mha::io

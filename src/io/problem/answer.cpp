@@ -1,0 +1,236 @@
+// Answer files: JSON in, the person's matrices out; and the names of matrices.
+#include "io/problem/answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "core/suggest.hpp"
+#include "core/utf8.hpp"
+#include "io/files/input_file.hpp"
+#include "io/json/reader.hpp"
+#include "io/json/tree.hpp"
+
+namespace mha::io {
+namespace {
+
+// The first step of this kind with this id or symbol.
+template <typename Belongs>
+std::optional<StepId> find_step(std::string_view name, Belongs belongs) {
+  for (const StepName& step : step_names)
+    if (belongs(step) && (name == step.id || name == step.symbol)) return step.step;
+  return std::nullopt;
+}
+
+// What a trace has beside matrices; its labels may look like numbers.
+constexpr std::array<std::string_view, 11> not_matrices = {"format", "version",  "title",  "description", "name",  "device",
+                                                           "dtype",  "rounding", "config", "parameters",  "tokens"};
+constexpr std::array<std::string_view, 4> texts_of_answer = {"config", "title", "description", "tokens"};
+constexpr std::string_view expected =
+    "one answer: {\"A1\": …, \"Y\": …}, or as a trace: {\"heads\": [{\"weights\": …}], \"output\": …}";
+
+bool is_matrix_key(std::string_view key) {
+  return std::find(not_matrices.begin(), not_matrices.end(), key) == not_matrices.end();
+}
+
+class AnswerReader {
+ public:
+  Answer read(Node& root);
+
+ private:
+  void read_member(Member& member);
+  void read_packed(Node& node);
+  void read_heads(Node& node);
+  void read_head(Node& node, Index place);
+  void take(Node& node, StepId step, std::optional<Index> head);
+  void refuse_second(const Node& node, StepId step, std::optional<Index> head) const;
+  void pass_over(const Member& member, const std::vector<std::string>& known);
+
+  Answer answer_;
+};
+
+Answer AnswerReader::read(Node& root) {
+  for (Member& member : expect_object(root, expected)) {
+    if (member.key == "name") answer_.name = expect_text(member.node);
+    if (is_matrix_key(member.key)) read_member(member);
+  }
+  if (answer_.matrices.empty()) {
+    const std::string hint = answer_.unknown.empty() ? "" : " " + answer_.unknown.front();
+    fail(root, fmt::format("no matrix of any step is filled in; expected {}.{}", expected, hint));
+  }
+  return std::move(answer_);
+}
+
+void AnswerReader::read_member(Member& member) {
+  if (member.key == "heads") return read_heads(member.node);
+  if (member.key == "packed" && member.node.as<Object>() != nullptr) return read_packed(member.node);
+  if (const std::optional<MatrixName> name = matrix_name(member.key)) return take(member.node, name->step, name->head);
+  pass_over(member, known_matrix_names());
+}
+
+void AnswerReader::read_packed(Node& node) {
+  for (Member& member : expect_object(node, "the packed products: {\"Q\": …, \"K\": …, \"V\": …}")) {
+    if (const std::optional<StepId> step = packed_step(member.key))
+      take(member.node, *step, std::nullopt);
+    else
+      pass_over(member, {"Q", "K", "V"});
+  }
+}
+
+void AnswerReader::read_heads(Node& node) {
+  if (node.as<Null>() != nullptr) return;
+  List* list = node.as<List>();
+  const Grid* empty = node.as<Grid>();
+  if (empty != nullptr && empty->axes == std::vector<Index>{0}) return;
+  if (list == nullptr)
+    fail(node, fmt::format("found {}, expected a list of heads: [{{\"weights\": …}}, …]", describe(node)));
+  for (std::size_t i = 0; i < list->size(); ++i) read_head((*list)[i], static_cast<Index>(i));
+}
+
+void AnswerReader::read_head(Node& node, Index place) {
+  Object& head = expect_object(node, "one head: {\"weights\": …}");
+  for (Member& member : head)
+    if (member.key == "head") {
+      place = expect_integer(member.node) - 1;
+      if (place < 0 || place >= most_heads)
+        fail(member.node, fmt::format("found head {}; heads are counted from 1 to their number", place + 1));
+    }
+  std::vector<std::string> known;
+  for (const StepName& step : step_names)
+    if (step.per_head) known.emplace_back(step.id);
+  for (Member& member : head) {
+    if (member.key == "head" || member.key == "kv_head" || member.key == "name") continue;
+    if (const std::optional<StepId> step = head_step(member.key))
+      take(member.node, *step, place);
+    else
+      pass_over(member, known);
+  }
+}
+
+void AnswerReader::take(Node& node, StepId step, std::optional<Index> head) {
+  if (node.as<Null>() != nullptr) return;
+  Grid& grid = expect_rows(node, Entries::answers);
+  if (grid.nulls.size() == grid.numbers.size()) return;
+  refuse_second(node, step, head);
+  if (step != StepId::X) {
+    answer_.decimals = std::max(answer_.decimals, grid.writing.decimals);
+    answer_.digits = std::max(answer_.digits, grid.writing.digits);
+  }
+  if (step == StepId::masked) {
+    for (const std::size_t hidden : grid.nulls) grid.numbers[hidden] = -std::numeric_limits<double>::infinity();
+    grid.nulls.clear();
+  }
+  answer_.matrices.push_back({step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls)});
+}
+
+void AnswerReader::refuse_second(const Node& node, StepId step, std::optional<Index> head) const {
+  for (const AnswerMatrix& other : answer_.matrices)
+    if (other.step == step && other.head == head)
+      fail(node, fmt::format("{}{} is given twice, under two names; remove one of the two", name_of(step).id,
+                             head ? std::to_string(*head + 1) : ""));
+}
+
+// A slip of the pen in a name must not pass unseen.
+void AnswerReader::pass_over(const Member& member, const std::vector<std::string>& known) {
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  answer_.unknown.push_back(
+      fmt::format("{} names no step and was passed over.{}", quote(member.key), did_you_mean(member.key, names)));
+}
+
+// `input` is what a Source is made from.
+template <typename Input>
+Answer read_answer(Input input, std::string_view name) {
+  Source source(input);
+  Node root = read_json(source, texts_of_answer, NumberTexts::all);
+  Answer answer = AnswerReader().read(root);
+  if (answer.name.empty()) answer.name = name;
+  return answer;
+}
+
+template <typename Input>
+Answer read_named_answer(Input input, std::string_view name) {
+  try {
+    Answer answer = read_answer(input, name);
+    answer.name = name;
+    return answer;
+  } catch (const InputFault& fault) {
+    throw named(name, fault);
+  } catch (const std::system_error& error) {
+    throw named(name, error.code().value());
+  }
+}
+
+bool holds_numbers(const Node& node) {
+  const auto any = [](const auto& children, auto holds) { return std::any_of(children.begin(), children.end(), holds); };
+  if (const Grid* grid = node.as<Grid>()) return grid->nulls.size() < grid->numbers.size();
+  if (const Object* object = node.as<Object>())
+    return any(*object, [](const Member& member) { return holds_numbers(member.node); });
+  const List* list = node.as<List>();
+  return list != nullptr &&
+         any(*list, [](const Node& entry) { return holds_numbers(entry) || entry.as<Scalar>() != nullptr; });
+}
+
+}  // namespace
+
+Answer read_answer_file(const std::string& path) {
+  const InputFile file(path);
+  return read_named_answer(file.fd(), path);
+}
+
+Answer read_answer_fd(int fd, std::string_view name) {
+  return read_named_answer(fd, name);
+}
+
+Answer read_answer_line(std::string_view text, std::string_view file, Index line) {
+  try {
+    return read_answer(text, fmt::format("{}:{}", file, line));
+  } catch (const InputFault& fault) {
+    throw named(file, InputFault({line, fault.position().column}, fault.path(), fault.what()));
+  }
+}
+
+bool is_filled_in(const std::string& path) {
+  const InputFile file(path);
+  Source source(file.fd());
+  try {
+    return holds_numbers(read_json(source, {}));
+  } catch (const InputFault&) {
+    return source.token() != '\0' || source.previous_token() != '\0';  // an empty file is nobody's work
+  }
+}
+
+std::optional<MatrixName> matrix_name(std::string_view key) {
+  const std::string_view name = key.substr(0, key.find_last_not_of("0123456789") + 1);
+  std::optional<Index> head;
+  if (name.size() < key.size() && key[name.size()] != '0') {
+    Index number = 0;
+    const auto [end, error] = std::from_chars(key.data() + name.size(), key.data() + key.size(), number);
+    if (error == std::errc() && number <= most_heads) head = number - 1;
+  }
+  std::optional<StepId> step = head_step(head ? name : key);
+  if (!step && !head) step = find_step(key, [](const StepName& row) { return !row.per_head; });
+  return step ? std::optional(MatrixName{*step, head}) : std::nullopt;
+}
+
+std::optional<StepId> head_step(std::string_view key) {
+  return find_step(key, [](const StepName& name) { return name.per_head; });
+}
+
+std::optional<StepId> packed_step(std::string_view key) {
+  return find_step(key, [](const StepName& name) { return is_packed(name.step); });
+}
+
+std::vector<std::string> known_matrix_names() {
+  std::vector<std::string> names;
+  for (const StepName& step : step_names)
+    for (const std::string_view name : {step.id, step.symbol})
+      names.push_back(std::string(name) + (step.per_head ? "1" : ""));
+  return names;
+}
+
+}  // namespace mha::io
