@@ -26,7 +26,7 @@ else()
   add_library(utf8proc::utf8proc ALIAS utf8proc)
 endif()
 
-# libzip is loaded when a .npz file is read (src/io/arrays/libzip.cpp), so only its headers and its name matter here. Debian's
+# libzip is loaded when a .npz file is read (src/io/arrays/npz_archive.cpp), so only its headers and its name matter here. Debian's
 # CMake package of it asks for programs that libzip-dev does not bring.
 add_library(mha_libzip INTERFACE)
 find_path(LIBZIP_INCLUDE zip.h)
@@ -53,6 +53,21 @@ else()
   set(LIBZIP_DO_INSTALL OFF)
   FetchContent_MakeAvailable(libzip)
   target_link_libraries(mha_libzip INTERFACE libzip::zip)
+endif()
+
+# zlib's checksum of .npz files: linked statically where that is there, so that nothing more is loaded at the start.
+add_library(mha_zlib INTERFACE)
+find_path(ZLIB_INCLUDE zlib.h)
+find_library(ZLIB_ARCHIVE NAMES libz.a z)
+if(ZLIB_INCLUDE AND ZLIB_ARCHIVE)
+  target_include_directories(mha_zlib SYSTEM INTERFACE ${ZLIB_INCLUDE})
+  target_link_libraries(mha_zlib INTERFACE ${ZLIB_ARCHIVE})
+else()
+  FetchContent_Declare(zlib GIT_REPOSITORY https://github.com/madler/zlib.git GIT_TAG v1.3.1)
+  set(ZLIB_BUILD_EXAMPLES OFF)
+  FetchContent_MakeAvailable(zlib)
+  target_include_directories(mha_zlib SYSTEM INTERFACE ${zlib_SOURCE_DIR} ${zlib_BINARY_DIR})
+  target_link_libraries(mha_zlib INTERFACE zlibstatic)
 endif()
 
 if(MHA_TESTS)

@@ -1,7 +1,7 @@
 # Shared by scripts/demo and scripts/test: installs what is missing, and keeps quiet about what works.
 # shellcheck shell=bash disable=SC2034
 
-build_packages=(g++ cmake make libcli11-dev libfmt-dev nlohmann-json3-dev libutf8proc-dev libzip-dev opencl-c-headers)
+build_packages=(g++ cmake make libcli11-dev libfmt-dev nlohmann-json3-dev libutf8proc-dev libzip-dev zlib1g-dev opencl-c-headers)
 test_packages=(catch2 python3 python3-numpy python3-jsonschema ocl-icd-libopencl1 pocl-opencl-icd)
 check_packages=(clang libclang-rt-dev clang-format clang-tidy shellcheck)
 

@@ -1,4 +1,5 @@
 // The program: the world as it is, handed to cli().
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -14,22 +15,30 @@ int terminal_width() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 ? size.ws_col : 80;
 }
 
+// Where a standard descriptor is closed, the next file that is opened would get its number, and messages would land in it.
+void open_standard_descriptors() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor)
+    if (fcntl(descriptor, F_GETFD) == -1) open("/dev/null", O_RDWR);  // takes the lowest number that is free
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is then an error of write(), which ends the program quietly
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a limit on the size of files
   mha::io::FdSink out(STDOUT_FILENO, "standard output");
   mha::io::FdSink err(STDERR_FILENO, "standard error");
   mha::cli::World world{out,
-                   err,
-                   STDIN_FILENO,
-                   isatty(STDIN_FILENO) == 1,
-                   isatty(STDOUT_FILENO) == 1,
-                   terminal_width(),
-                   [](const char* name) {
-                     const char* value = std::getenv(name);
-                     return std::string(value == nullptr ? "" : value);
-                   },
-                   isatty(STDERR_FILENO) == 1};
+                        err,
+                        STDIN_FILENO,
+                        isatty(STDIN_FILENO) == 1,
+                        isatty(STDOUT_FILENO) == 1,
+                        terminal_width(),
+                        [](const char* name) {
+                          const char* value = std::getenv(name);
+                          return std::string(value == nullptr ? "" : value);
+                        },
+                        isatty(STDERR_FILENO) == 1};
   return mha::cli::cli({argv + 1, argv + argc}, world);
 }

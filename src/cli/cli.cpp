@@ -91,22 +91,27 @@ Exit dispatch(const std::vector<std::string>& arguments, World& world) {
 }  // namespace
 
 int cli(const std::vector<std::string>& arguments, World& world) {
-  try {
+  const auto end = [&world](std::string_view sentence, Exit exit) {
     try {
-      const Exit exit = dispatch(arguments, world);
-      world.out.flush();
-      return static_cast<int>(exit);
-    } catch (const Error& error) {
-      tell(world, error.what());
-      return static_cast<int>(error.exit_code());
-    } catch (const std::bad_alloc&) {
-      tell(world, "not enough memory for this problem; fewer tokens or heads need less");
-      return static_cast<int>(Exit::bad_input);
+      tell(world, sentence);
+    } catch (...) {  // not even the message could be written
     }
+    return static_cast<int>(exit);
+  };
+  try {
+    const Exit exit = dispatch(arguments, world);
+    world.out.flush();
+    return static_cast<int>(exit);
   } catch (const io::ClosedPipe&) {  // whoever read our output has seen enough
     return static_cast<int>(Exit::fine);
-  } catch (const Error& error) {  // not even the message could be written
-    return static_cast<int>(error.exit_code());
+  } catch (const Error& error) {
+    return end(error.what(), error.exit_code());
+  } catch (const std::bad_alloc&) {
+    return end("not enough memory for this problem; fewer tokens or heads need less", Exit::bad_input);
+  } catch (const std::exception& error) {
+    return end(fmt::format("this went wrong in a way that mha does not know: {}", error.what()), Exit::bad_input);
+  } catch (...) {
+    return end("this went wrong in a way that mha does not know", Exit::bad_input);
   }
 }
 

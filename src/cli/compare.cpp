@@ -50,9 +50,7 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
   const std::vector<study::Written> right = study::right_forms(problem);
   const study::Variant* shown = &variants.front();
   for (const study::Variant& variant : variants) {
-    const study::Written numbers = study::written(variant.plan, study::simulate(variant.plan));
-    if (std::none_of(right.begin(), right.end(),
-                     [&](const study::Written& form) { return !study::first_difference(numbers, form); })) {
+    if (study::first_wrong(study::written(variant.plan, study::simulate(variant.plan)), right)) {
       shown = &variant;
       break;
     }

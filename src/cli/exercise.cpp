@@ -3,14 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <deque>
-#include <filesystem>
 
 #include "cli/commands.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
 #include "io/files/csv.hpp"
 #include "io/files/output_file.hpp"
-#include "io/files/output_folder.hpp"
+#include "io/files/paths.hpp"
 #include "io/files/roster.hpp"
 #include "io/problem/answer.hpp"
 #include "io/problem/problem_writer.hpp"
@@ -99,7 +98,7 @@ void write_key(io::Sink& sink, const Problem& problem, std::optional<int> roundi
 // Nobody's work is written over.
 void refuse_filled_in(const std::string& folder) {
   const std::string path = folder + "/answer.json";
-  if (!std::filesystem::is_regular_file(path)) return;
+  if (const auto status = io::status_of(path); !status || !S_ISREG(status->st_mode)) return;
   if (io::is_filled_in(path))
     throw Error(fmt::format("{} is filled in already; name another folder with -o, or move that file away", path));
 }

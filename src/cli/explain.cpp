@@ -73,12 +73,8 @@ Trace trace_of(const Plan& plan, const std::vector<study::ExplainedRange>& range
     const std::vector<bool> behind = study::values_behind(plan, explained.range.step, request.depth);
     for (std::size_t id = 0; id < keep.size(); ++id) keep[id] = keep[id] || behind[id];
   }
-  return compute::run(plan, {std::move(keep),
-                             request.arithmetic.dtype,
-                             request.arithmetic.rounding,
-                             {},
-                             device_from(request.arithmetic, world),
-                             request.arithmetic.threads});
+  return compute::run(plan, {std::move(keep), request.arithmetic.dtype, request.arithmetic.rounding,
+                             device_from(request.arithmetic, world), request.arithmetic.threads});
 }
 
 void write_explained_json(const show::Scene& scene, const std::vector<study::ExplainedRange>& ranges, io::Sink& sink) {

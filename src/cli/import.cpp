@@ -3,9 +3,9 @@
 
 #include "cli/commands.hpp"
 #include "cli/values.hpp"
-#include "io/files/file_identity.hpp"
 #include "io/files/output_file.hpp"
-#include "io/model/model_account.hpp"
+#include "io/files/paths.hpp"
+#include "io/model/model_import.hpp"
 #include "io/model/model_problem.hpp"
 
 namespace mha::cli {

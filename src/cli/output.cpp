@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "io/files/file_identity.hpp"
+#include "io/files/paths.hpp"
 
 namespace mha::cli {
 namespace {

@@ -11,8 +11,8 @@
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
 #include "io/arrays/trace_export.hpp"
-#include "io/files/file_identity.hpp"
 #include "io/files/output_file.hpp"
+#include "io/files/paths.hpp"
 #include "io/problem/trace_writer.hpp"
 #include "show/pages/describe.hpp"
 #include "show/text/text_writer.hpp"
@@ -44,8 +44,11 @@ struct RunRequest {
   bool against_cpu = false;  // instead of the page
 };
 
-const Format& format_of_output(const std::string& path) {
+// What is no ordinary file (/dev/stdout, a pipe) has no ending to go by.
+const Format& format_of_output(const std::string& path, const Format& otherwise) {
   if (const Format* format = format_of_file(path, run_formats)) return *format;
+  const auto status = io::status_of(path);
+  if (path.starts_with("/dev/") || (status && !S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode))) return otherwise;
   throw Error(fmt::format("-o '{}': the ending says what to write; known are {}", path, endings_text(run_formats)));
 }
 
@@ -69,8 +72,8 @@ show::PageOptions page_of_run(const RunOptionTexts& texts, const World& world, c
 RunRequest run_request_from(const RunOptionTexts& texts, const World& world) {
   RunRequest request;
   request.problem = one_problem(texts.problem);
-  for (const std::string& path : texts.output) request.outputs.emplace_back(path, &format_of_output(path));
   request.format = &format_named(texts.format, run_formats);
+  for (const std::string& path : texts.output) request.outputs.emplace_back(path, &format_of_output(path, *request.format));
   request.arithmetic = arithmetic_from(texts.computation);
   if (texts.against) request.against_cpu = parse_choice("--against", *texts.against, {"cpu"}) == 0;
   if (request.against_cpu && request.arithmetic.rounding)
@@ -95,13 +98,24 @@ class AllExports : public RowTaker {
   explicit AllExports(std::deque<io::TraceExport>& exports) : exports_(exports) {}
 
   void take_rows(ValueId id, Index item, Index head, Index first, Index count, const float* rows) override {
-    for (io::TraceExport& binary : exports_) binary.take_rows(id, item, head, first, count, rows);
+    hand_on(id, item, head, first, count, rows);
   }
   void take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) override {
-    for (io::TraceExport& binary : exports_) binary.take_rows(id, item, head, first, count, rows);
+    hand_on(id, item, head, first, count, rows);
   }
 
  private:
+  // A file that cannot be written is told when it is committed; the computation goes on for the others.
+  template <typename T>
+  void hand_on(ValueId id, Index item, Index head, Index first, Index count, const T* rows) {
+    std::size_t failed = 0;
+    for (io::TraceExport& binary : exports_) try {
+        binary.take_rows(id, item, head, first, count, rows);
+      } catch (const Error&) {
+        if (++failed == exports_.size()) throw;
+      }
+  }
+
   std::deque<io::TraceExport>& exports_;
 };
 
@@ -131,14 +145,8 @@ class Run {
     if (!texts_.quiet && !shows_any_step()) tell(world_, std::string(no_such_step.in(request_.page.language)));
     if (!texts_.quiet)
       for (const std::string& warning : show::warnings(problem_, plan_, request_.page)) tell(world_, warning);
-    show::TextStyle plain = request_.style;
-    plain.color = false;
-    for (std::size_t i = 0; i < files.size(); ++i) write(files[i].sink(), *request_.outputs[i].second, plain);
-    for (io::TraceExport& binary : exports_) {
-      if (!streams()) binary.take_trace(trace_);
-      binary.finish();
-    }
-    io::commit_all(files);
+    const Exit written = write_files(files);
+    if (written != Exit::fine) return written;
     if (request_.against_cpu) return write_comparison();
     if (files.empty()) write_to_stdout();
     return Exit::fine;
@@ -165,9 +173,32 @@ class Run {
   void open_exports(std::deque<io::OutputFile>& files, const compute::Device& device) {
     for (std::size_t i = 0; i < files.size(); ++i)
       if (const auto format = request_.outputs[i].second->arrays)
-        exports_.emplace_back(files[i], request_.outputs[i].first, *format, plan_,
+        exports_.emplace_back(files[i], request_.outputs[i].first, *format,
                               io::trace_arrays(problem_, plan_, request_.page.selection, texts_.with_weights),
                               request_.arithmetic.dtype, device.description);
+  }
+
+  // Where one fails, the others are written all the same.
+  Exit write_files(std::deque<io::OutputFile>& files) {
+    show::TextStyle plain = request_.style;
+    plain.color = false;
+    Exit exit = Exit::fine;
+    auto binary = exports_.begin();
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const Format& format = *request_.outputs[i].second;
+      io::TraceExport* const arrays = format.arrays ? &*binary++ : nullptr;
+      try {
+        write(files[i].sink(), format, plain);
+        if (arrays != nullptr && !streams()) arrays->take_trace(trace_);
+        if (arrays != nullptr) arrays->finish();
+        files[i].commit();
+      } catch (const Error& error) {
+        if (error.exit_code() != Exit::no_output) throw;
+        tell(world_, error.what());
+        exit = Exit::no_output;
+      }
+    }
+    return exit;
   }
 
   std::vector<std::string> paths() const {

@@ -8,6 +8,7 @@
 #include "compute/cpu_softmax.hpp"
 #include "compute/cpu_values.hpp"
 #include "compute/cpu_variants.hpp"
+#include "core/op_rules.hpp"
 
 namespace mha::compute {
 namespace {
@@ -117,16 +118,16 @@ class CpuBackend : public Backend {
     const Rows<T> out = values_.rows_to_write(step.out, block.item, block.head, block.first, block.worker);
     switch (step.op) {
       case Op::product: return product(step, block, out);
-      case Op::split: return split(step, block, out);
       case Op::rotate: return rotate(step, block, out);
       case Op::multiply: return multiply(step, block, out);
       case Op::softcap: return softcap(step, block, out);
       case Op::add: return add(step, block, out);
       case Op::softmax: return softmax(step, block, out);
-      case Op::merge: return merge(step, block, out);
       case Op::copy: return copy(step, block, out);
       case Op::relu: return relu(step, block, out);
-      case Op::reshape: return reshape(step, block, out);
+      case Op::split:
+      case Op::merge:
+      case Op::reshape: return moved(step, block, out);
       case Op::pool: return pool(step, block, out);
     }
   }
@@ -174,16 +175,6 @@ class CpuBackend : public Backend {
     kernels_->product({a.data, a.stride, packed.numbers.get() + (item * right.heads + head) * packed.matrix, out.data,
                        out.stride, block.count, shape_of(step.in[0]).cols, result.cols, bias});
     for (; place < step.in.size(); ++place) combine_rows(read(out), place, step, block, out, std::plus<T>());
-  }
-
-  // n×(h·d) → this head's n×d.
-  void split(const Step& step, const Block& block, Rows<T> out) {
-    const Shape& to = shape_of(step.out);
-    const Rows<const T> a = values_.rows(step.in[0], block.item, 0, block.first, block.worker);
-    for (Index c = 0; c < to.cols; ++c) {
-      const Index column = column_of(step.arrangement, block.head, to.heads, c, to.cols);
-      for (Index i = 0; i < block.count; ++i) out[i][c] = a[i][column];
-    }
   }
 
   // (a, b) → (a·cos − b·sin, a·sin + b·cos) for each pair of columns; the columns behind the last pair stay.
@@ -274,17 +265,15 @@ class CpuBackend : public Backend {
     return {nullptr, 0};
   }
 
-  // The heads' n×d → n×(h·d).
-  void merge(const Step& step, const Block& block, Rows<T> out) {
-    if (values_.is_in_place(step)) return;
-    const Shape& from = shape_of(step.in[0]);
-    for (Index head = 0; head < from.heads; ++head) {
-      const Rows<const T> a = values_.rows(step.in[0], block.item, head, block.first, block.worker);
-      for (Index c = 0; c < from.cols; ++c) {
-        const Index column = column_of(step.arrangement, head, from.heads, c, from.cols);
-        for (Index i = 0; i < block.count; ++i) out[i][column] = a[i][c];
-      }
-    }
+  // Entries in other places: a split or a merge that is no view, and a reshape.
+  void moved(const Step& step, const Block& block, Rows<T> out) {
+    if (step.op == Op::merge && values_.is_in_place(step)) return;
+    for (Index i = 0; i < block.count; ++i)
+      for (Index j = 0; j < shape_of(step.out).cols; ++j)
+        for_each_term(plan_, step, {block.item, block.head, block.first + i, j}, [&](const Term& term) {
+          const Entry& from = term.begin()->at;
+          out[i][j] = values_.rows(step.in[0], from.item, from.head, from.row, block.worker)[0][from.column];
+        });
   }
 
   void copy(const Step& step, const Block& block, Rows<T> out) {
@@ -296,17 +285,6 @@ class CpuBackend : public Backend {
     const Rows<const T> a = operand(0, step, block);
     for (Index i = 0; i < block.count; ++i)
       for (Index j = 0; j < shape_of(step.out).cols; ++j) out[i][j] = std::max(a[i][j], T(0));
-  }
-
-  // All numbers of an item in their order, cut into rows of another length.
-  void reshape(const Step& step, const Block& block, Rows<T> out) {
-    const Shape &from = shape_of(step.in[0]), &to = shape_of(step.out);
-    for (Index i = 0; i < block.count; ++i)
-      for (Index j = 0; j < to.cols; ++j) {
-        const Index place = (block.head * to.rows + block.first + i) * to.cols + j, row = place / from.cols;
-        out[i][j] =
-            values_.rows(step.in[0], block.item, row / from.rows, row % from.rows, block.worker)[0][place % from.cols];
-      }
   }
 
   // h matrices n×d → their mean, sum or maximum, entry by entry.

@@ -26,9 +26,12 @@ std::size_t at(ValueId id) {
   return static_cast<std::size_t>(id);
 }
 
-// Step `next` can follow `step` block by block: it reads these rows of the result, and nothing else of it.
-bool follows_by_rows(const Step& step, const Step& next) {
+// Step `next` can follow `step` block by block: it reads these rows of the result, and nothing else of it, and has as many
+// matrices of as many rows itself.
+bool follows_by_rows(const Plan& plan, const Step& step, const Step& next) {
   if (!is_row_wise(step) || !is_row_wise(next) || next.in.front() != step.out) return false;
+  const Shape &from = plan.value(step.out).shape, &to = plan.value(next.out).shape;
+  if (from.batch != to.batch || from.heads != to.heads || from.rows != to.rows) return false;
   return std::count(next.in.begin(), next.in.end(), step.out) == 1;
 }
 
@@ -36,7 +39,7 @@ std::vector<Schedule::Group> make_groups(const Plan& plan, bool by_blocks) {
   std::vector<Schedule::Group> groups;
   for (std::size_t i = 0; i < plan.steps.size();) {
     std::size_t end = i + 1;
-    while (by_blocks && end < plan.steps.size() && follows_by_rows(plan.steps[end - 1], plan.steps[end])) ++end;
+    while (by_blocks && end < plan.steps.size() && follows_by_rows(plan, plan.steps[end - 1], plan.steps[end])) ++end;
     const Shape& shape = plan.value(plan.steps[i].out).shape;
     groups.push_back({i, end, end - i > 1 ? rows_together(shape.rows, shape.cols) : 0});
     i = end;
@@ -79,16 +82,6 @@ void round_result(ValueId id, int decimals, Backend& backend) {
   auto rounded = std::make_shared<Tensor>(*backend.get(id));
   for (Index i = 0; i < rounded->size(); ++i) rounded->data()[i] = round_by_hand(rounded->data()[i], decimals);
   backend.set(id, std::move(rounded));
-}
-
-bool takes_whole_values(const RunOptions& options) {
-  return options.rounding || options.after;
-}
-
-void after_step(const Plan& plan, const Step& step, const RunOptions& options, Backend& backend) {
-  const bool written_down = plan.value(step.out).step.has_value();
-  if (options.rounding && written_down) round_result(step.out, *options.rounding, backend);
-  if (options.after) options.after(step, backend);
 }
 
 void hand_over(ValueId id, Backend& backend, RowTaker& taker) {
@@ -157,7 +150,7 @@ std::vector<bool> values_to_keep(const Plan& plan, const Selection& selection, b
 
 Schedule make_schedule(const Plan& plan, const RunOptions& options) {
   Schedule schedule;
-  schedule.groups = make_groups(plan, options.device.is_cpu() && !takes_whole_values(options));
+  schedule.groups = make_groups(plan, options.device.is_cpu() && !options.rounding);
   for (Schedule::Group& group : schedule.groups) group.undivided = !options.device.is_cpu();
   schedule.kept = options.keep;
   schedule.taken = options.take;
@@ -188,7 +181,8 @@ Trace run(const Plan& plan, const RunOptions& options) {
   for (std::size_t g = 0; g < schedule.groups.size(); ++g) {
     const Schedule::Group& group = schedule.groups[g];
     run_group(plan, group, *backend, workers, nullptr);
-    if (takes_whole_values(options)) after_step(plan, plan.steps[group.first_step], options, *backend);
+    const ValueId result = plan.steps[group.first_step].out;
+    if (options.rounding && plan.value(result).step) round_result(result, *options.rounding, *backend);
     for (std::size_t id = 0; id < plan.values.size(); ++id) {
       if (schedule.last_use[id] != g) continue;
       if (schedule.is_taken(static_cast<ValueId>(id)) && !schedule.only_blocks[id])

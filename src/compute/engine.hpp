@@ -1,16 +1,10 @@
 // Walks a plan on a backend and collects the trace.
 #pragma once
 
-#include <functional>
-
 #include "compute/backend.hpp"
 #include "compute/device.hpp"
 
 namespace mha::compute {
-
-// Called after each step. It may read the step's whole result (Backend::get) and put another in its place (Backend::set)
-// before the next step reads it.
-using AfterStep = std::function<void(const Step&, Backend&)>;
 
 inline constexpr double operations_worth_threads = 1e7;
 
@@ -18,7 +12,6 @@ struct RunOptions {
   std::vector<bool> keep;  // by ValueId: values that the trace shall hold
   Dtype dtype = Dtype::f64;
   std::optional<int> rounding;  // each step's result is rounded to so many decimals before the next step reads it
-  AfterStep after = {};         // sees the result as rounded
   Device device = {};           // the CPU, unless said
   int threads = 0;              // 0: one for each core; the results never depend on it, and small problems use one
   std::vector<bool> take = {};  // by ValueId: computed values whose rows go to `taker`, kept or not

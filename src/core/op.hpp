@@ -77,24 +77,26 @@ enum StepField : unsigned {
 // One row for each op. What it reads and gives stands in core/op_rules.hpp, how it is computed in the backends.
 struct OpInfo {
   std::string_view name;
-  bool of_attention = true;  // no: mistakes alone need it, and the CPU alone computes it
-  bool row_wise = false;     // row i of the result needs row i of the first operand only
-  bool moves = false;        // each entry is one entry of the operand, as it is
-  bool sums = false;         // an entry is a sum with as many terms as it reads (or, pooled, their maximum)
-  bool normalises = false;   // those terms are powers, and an entry is its own share in the sum
-  double operations = 0;     // for an entry of the result, and
-  double per_read = 0;       // as many more for each entry that it reads
-  unsigned fields = 0;       // StepField
+  std::string_view sign = {};  // between its operands; none: a function of the first one
+  bool of_attention = true;    // no: mistakes alone need it, and the CPU alone computes it
+  bool row_wise = false;       // row i of the result needs row i of the first operand only
+  bool moves = false;          // each entry is one entry of the operand, as it is
+  bool sums = false;           // an entry is a sum with as many terms as it reads (or, pooled, their maximum)
+  bool normalises = false;     // those terms are powers, and an entry is its own share in the sum
+  double operations = 0;       // for an entry of the result, and
+  double per_read = 0;         // as many more for each entry that it reads
+  unsigned fields = 0;         // StepField
 };
 
 constexpr OpInfo info_of(Op op) {
   switch (op) {
-    case Op::product: return {.name = "product", .row_wise = true, .sums = true, .per_read = 1, .fields = uses_transposed};
+    case Op::product:
+      return {.name = "product", .sign = "·", .row_wise = true, .sums = true, .per_read = 1, .fields = uses_transposed};
     case Op::split: return {.name = "split", .moves = true, .fields = uses_arrangement};
     case Op::rotate: return {.name = "rotate", .row_wise = true, .operations = 3, .fields = uses_pairing};
-    case Op::multiply: return {.name = "multiply", .row_wise = true, .operations = 1};
+    case Op::multiply: return {.name = "multiply", .sign = "∘", .row_wise = true, .operations = 1};
     case Op::softcap: return {.name = "softcap", .row_wise = true, .operations = 3, .fields = uses_cap};
-    case Op::add: return {.name = "add", .row_wise = true, .sums = true, .operations = -1, .per_read = 1};
+    case Op::add: return {.name = "add", .sign = "+", .row_wise = true, .sums = true, .operations = -1, .per_read = 1};
     case Op::softmax:  // maximum, difference, exponential, sum, quotient
       return {
           .name = "softmax", .row_wise = true, .sums = true, .normalises = true, .operations = 5, .fields = uses_softmax};

@@ -25,11 +25,27 @@ Outcome call(const std::vector<std::string>& arguments, const std::map<std::stri
   return {exit, out.text(), err.text()};
 }
 
-// A stream whose reader has gone.
-class GoneSink : public Sink {
+// A stream that cannot be written.
+template <typename Fault>
+class FaultySink : public Sink {
  public:
-  void write(std::string_view) override { throw ClosedPipe(); }
+  explicit FaultySink(Fault fault) : fault_(std::move(fault)) {}
+  void write(std::string_view) override { throw fault_; }
+
+ private:
+  Fault fault_;
 };
+
+// What `mha run` says and how it ends where writing its page ends in this fault.
+template <typename Fault>
+std::pair<int, std::string> run_with(Fault fault) {
+  FaultySink<Fault> out(std::move(fault));
+  StringSink err;
+  World world{out, err, 0, false, false, 80, {}};
+  world.environment = [](const char*) { return std::string(); };
+  const int exit = mha::cli::cli({"run"}, world);
+  return {exit, err.text()};
+}
 
 }  // namespace
 
@@ -83,12 +99,15 @@ TEST_CASE("lists of steps: ids, symbols, ranges, packed", "[cli]") {
 }
 
 TEST_CASE("a reader that has gone ends the program quietly", "[cli]") {
-  GoneSink out;
-  StringSink err;
-  World world{out, err, 0, false, false, 80, {}};
-  world.environment = [](const char*) { return std::string(); };
-  CHECK(mha::cli::cli({"run"}, world) == 0);
-  CHECK(err.text().empty());
+  CHECK(run_with(ClosedPipe()) == std::pair{0, std::string()});
+}
+
+TEST_CASE("whatever is thrown, the program ends with a sentence and a documented code", "[cli]") {
+  CHECK(run_with(Error("no room", Exit::no_output)) == std::pair{4, std::string("mha: no room\n")});
+  CHECK(run_with(std::bad_alloc()).first == 2);
+  CHECK(run_with(std::length_error("too long")) ==
+        std::pair{2, std::string("mha: this went wrong in a way that mha does not know: too long\n")});
+  CHECK(run_with(5) == std::pair{2, std::string("mha: this went wrong in a way that mha does not know\n")});
 }
 
 }  // namespace mha::test

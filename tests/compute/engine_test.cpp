@@ -89,27 +89,6 @@ TEST_CASE("rounding by hand rounds each step before the next one reads it", "[en
   CHECK(difference(rounded[StepId::output], exact[StepId::output]) > 1e-4);
 }
 
-TEST_CASE("an observer sees each step's whole result and may replace it", "[engine]") {
-  Dice dice(6);
-  const Problem p = random_problem(dice, {});
-  const Run exact(p);
-  std::vector<StepId> seen;
-  RunOptions options{values_to_keep(exact.plan, Selection{}, true), Dtype::f64, {}};
-  options.after = [&](const Step& step, Backend& backend) {
-    seen.push_back(step.id);
-    if (step.id != StepId::head_output) return;
-    auto doubled = std::make_shared<Tensor>(*backend.get(step.out));
-    CHECK(same_bits(*doubled, exact[StepId::head_output]));
-    for (Index i = 0; i < doubled->size(); ++i) doubled->data()[i] *= 2;
-    backend.set(step.out, std::move(doubled));
-  };
-  const Trace trace = run(exact.plan, options);
-  REQUIRE(seen.size() == exact.plan.steps.size());
-  for (std::size_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == exact.plan.steps[i].id);
-  const Tensor& concat = *trace.value(*exact.plan.find(StepId::concat));
-  for (Index i = 0; i < concat.size(); ++i) CHECK(concat.data()[i] == 2 * exact[StepId::concat].data()[i]);
-}
-
 TEST_CASE("a row of scores that holds NaN is NaN, wherever it stands, and no row without a key", "[engine]") {
   const double nan = std::nan("");
   for (const std::vector<double>& row : {std::vector<double>{nan, -infinity}, {-infinity, nan}, {nan, 1}, {1, nan}}) {

@@ -36,7 +36,7 @@ Plan one_step(Step step, const std::vector<const Tensor*>& operands, Shape resul
 }
 
 Tensor result_of(const Plan& plan, const Arm& arm) {
-  const Trace trace = run(plan, {std::vector<bool>(plan.values.size(), true), arm.dtype, {}, {}, arm.device});
+  const Trace trace = run(plan, {std::vector<bool>(plan.values.size(), true), arm.dtype, {}, arm.device});
   return *trace.value(plan.steps.front().out);
 }
 
@@ -235,7 +235,7 @@ TEST_CASE("rounding by hand on the device is rounding by hand", "[opencl]") {
     if (arm.dtype == Dtype::f32) continue;
     const Run expected(p, Dtype::f64, 2);
     const Plan plan = make_plan(p);
-    const Trace trace = run(plan, {values_to_keep(plan, Selection{}, true), arm.dtype, 2, {}, arm.device});
+    const Trace trace = run(plan, {values_to_keep(plan, Selection{}, true), arm.dtype, 2, arm.device});
     for (const Step& step : plan.steps) CHECK(same_bits(*trace.value(step.out), *expected.trace.value(step.out)));
   }
 }
@@ -247,7 +247,7 @@ TEST_CASE("on a device values stand whole, and only what is kept comes back", "[
   for (const Arm& arm : opencl_arms()) {
     std::vector<bool> keep(plan.values.size(), false);
     keep[static_cast<std::size_t>(*plan.find(StepId::weights))] = true;
-    const RunOptions options{keep, arm.dtype, {}, {}, arm.device};
+    const RunOptions options{keep, arm.dtype, {}, arm.device};
     for (const Schedule::Group& group : make_schedule(plan, options).groups) CHECK(group.block_rows == 0);
     const Trace trace = run(plan, options);
     CHECK(trace.device.starts_with("opencl:0 ("));

@@ -19,7 +19,7 @@ struct Run {
 
   Run(const Problem& problem, const Arm& arm) : plan(make_plan(problem)) {
     choose_cpu_variant(arm.kernels);
-    trace = run(plan, {values_to_keep(plan, Selection{}, true), arm.dtype, {}, {}, arm.device});
+    trace = run(plan, {values_to_keep(plan, Selection{}, true), arm.dtype, {}, arm.device});
     choose_cpu_variant("");
   }
 

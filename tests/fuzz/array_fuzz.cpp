@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "io/arrays/file_matrix.hpp"
 #include "io/arrays/matrix_archive.hpp"
+#include "io/arrays/matrix_files.hpp"
 
 namespace {
 
@@ -36,7 +36,7 @@ std::string name_for(std::string_view content) {
 
 void read_all(const std::shared_ptr<const mha::io::StoredArray>& array) {
   if (!array || array->header.axes.empty()) return;
-  const std::size_t numbers = array->header.data_bytes() / static_cast<std::size_t>(mha::io::info_of(array->header.type).bytes);
+  const std::size_t numbers = array->header.data_bytes() / static_cast<std::size_t>(mha::io::bytes_of(array->header.type));
   if (numbers > most_numbers) return;
   const auto matrix = std::make_shared<const mha::io::FileMatrix>(array, "fuzz");
   std::vector<double> doubles(numbers);
@@ -53,9 +53,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::string_view content(reinterpret_cast<const char*>(bytes), size);
   try {
     const auto archive = mha::io::open_matrix_archive(file_with(bytes, size), name_for(content));
-    for (const std::string& name : archive->names()) {
+    for (const std::string& name : archive.names) {
       try {
-        read_all(archive->array(name));
+        read_all(archive.array(name));
       } catch (const mha::Error&) {
       }
     }

@@ -6,9 +6,9 @@
 #include "catch.hpp"
 #include "core/error.hpp"
 #include "io/arrays/array_format.hpp"
-#include "io/arrays/file_matrix.hpp"
-#include "io/files/mapped_file.hpp"
 #include "io/arrays/matrix_archive.hpp"
+#include "io/arrays/matrix_files.hpp"
+#include "io/files/input_file.hpp"
 #include "io/files/output_file.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "temporary_folder.hpp"
@@ -75,7 +75,7 @@ TEST_CASE("a file that is cut short after it was opened is told, whether its pag
   const std::string wide = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, " + std::to_string(columns) + "), }";
   for (const long left : {long{0}, page, 4 * page}) {
     folder.write("x.npy", npy(wide, bytes_of(std::vector<float>(2 * columns, 1))));
-    const auto matrix = std::make_shared<const FileMatrix>(open_matrix_archive(folder / "x.npy", "x.npy")->array(""), "X");
+    const auto matrix = std::make_shared<const FileMatrix>(open_matrix_archive(folder / "x.npy", "x.npy").array(""), "X");
     std::vector<double> numbers(2 * columns);
     matrix->read_rows(0, 2, numbers.data());
     CHECK(numbers.back() == 1);
@@ -116,9 +116,9 @@ TEST_CASE("an archive whose sizes and places need 64 bits is read back, here wit
     for (const FilePiece& piece : npz_directory(arrays, Dtype::f64, layout, crc, limit)) put(piece);
     folder.write("t.npz", content);
     const auto archive = open_matrix_archive(folder / "t.npz", "t.npz");
-    CHECK(archive->names() == std::vector<std::string>{"a", "heads.1.weights", "b"});
+    CHECK(archive.names == std::vector<std::string>{"a", "heads.1.weights", "b"});
     for (const TraceArray& array : arrays) {
-      const FileMatrix matrix(archive->array(array.name), "here");
+      const FileMatrix matrix(archive.array(array.name), "here");
       CHECK(matrix.axes() == array.axes);
       std::vector<double> numbers(6);
       matrix.read_addends(numbers.data());

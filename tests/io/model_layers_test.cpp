@@ -6,7 +6,6 @@
 
 #include "catch.hpp"
 #include "core/error.hpp"
-#include "io/model/model_parts.hpp"
 #include "io/temporary_folder.hpp"
 
 using namespace mha;

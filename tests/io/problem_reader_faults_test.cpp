@@ -46,7 +46,7 @@ TEST_CASE("files that cannot be read") {
   namespace fs = std::filesystem;
   CHECK(fault_of_file("no_such/file.json") == "no_such/file.json: there is no such file; check the path");
   const std::string folder = fs::temp_directory_path().string();
-  CHECK(fault_of_file(folder) == folder + ": this is a directory; name a problem file in it");
+  CHECK(fault_of_file(folder) == folder + ": this is a directory; name a file in it");
   if (::geteuid() == 0) return;  // root may read everything
   const fs::path path = fs::temp_directory_path() / ("mha_reader_test_" + std::to_string(::getpid()));
   std::ofstream(path) << "{}";

@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import tempfile
+import time
 import unittest
 
 from mha import MHA
@@ -414,7 +415,6 @@ class Writing(InFolder):
         target = self.write("trace.json", "old")
 
         def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
         result = run("run", "-o", target, preexec_fn=limit)
@@ -458,6 +458,117 @@ class Writing(InFolder):
     def test_same_input_same_bytes(self):
         for arguments in (["run"], ["run", "bag_zh", "--lang", "zh"], ["run", "packed", "--format", "json"]):
             self.assertEqual(run(*arguments).stdout, run(*arguments).stdout)
+
+    def test_where_one_file_fails_the_others_are_written(self):
+        trace, npz = self.path("trace.json"), self.path("trace.npz")
+        for arguments in (("-o", "/dev/full", "-o", trace, "-o", npz), ("-o", trace, "-o", npz, "-o", "/dev/full")):
+            result = run("run", *arguments)
+            self.assertEqual((result.returncode, result.stderr),
+                             (4, b"mha: could not write to /dev/full: No space left on device\n"))
+            self.assertEqual(sorted(os.listdir(self.folder)), ["trace.json", "trace.npz"])
+            os.remove(trace)
+            os.remove(npz)
+
+    def test_a_pipe_whose_reader_goes_is_a_file_that_fails(self):
+        os.mkfifo(self.path("pipe.json"))
+        big = self.write("p.json", json.dumps(worked(tokens=None, X=[[i % 7, i % 5, 1, 0] for i in range(120)])).replace(
+            '"tokens": null, ', ""))
+        script = f'head -c 1 pipe.json > /dev/null & exec "{MHA}" run {big} -o pipe.json -o trace.json'
+        result = subprocess.run(["sh", "-c", script], cwd=self.folder, stderr=subprocess.PIPE, timeout=120)
+        self.assertEqual((result.returncode, result.stderr), (4, b"mha: could not write to pipe.json: Broken pipe\n"))
+        with open(self.path("trace.json")) as file:
+            self.assertEqual(len(json.load(file)["output"]), 120)
+
+    def test_streams_that_have_a_path(self):
+        page, trace = run("run").stdout, run("run", "--format", "json").stdout
+        for script, expected in (("run -o /dev/stdout | cat", page), ("run --format json -o /dev/stdout | cat", trace),
+                                 ("run -o >(cat) | cat", page), ("run --format json -o >(cat) | cat", trace),
+                                 ("run -o /dev/stdout > page.txt; cat page.txt", page)):
+            result = subprocess.run(["bash", "-c", f'"{MHA}" {script}'], stdout=subprocess.PIPE, cwd=self.folder,
+                                    env={"PATH": os.environ["PATH"], "LC_ALL": "C"}, timeout=120)
+            self.assertEqual(result.stdout, expected, script)
+        self.assertEqual(run("run", "-o", self.path("page")).returncode, 2)
+
+    def test_an_interrupted_export_leaves_the_old_file_and_nothing_else(self):
+        target = self.write("trace.json", "old")
+        os.mkfifo(self.path("pipe.txt"))  # which nobody reads, so the run waits with its first file begun
+        ignored = [signal.SIGHUP]
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = subprocess.Popen([MHA, "run", "-o", target, "-o", self.path("pipe.txt")])
+            self.wait_for_files(3)
+            process.send_signal(number)
+            self.assertEqual(process.wait(timeout=60), -number)
+            self.assertEqual(sorted(os.listdir(self.folder)), ["pipe.txt", "trace.json"])
+        process = subprocess.Popen([MHA, "run", "-o", target, "-o", self.path("pipe.txt")],
+                                   preexec_fn=lambda: [signal.signal(number, signal.SIG_IGN) for number in ignored])
+        self.wait_for_files(3)
+        process.send_signal(signal.SIGHUP)
+        with open(self.path("pipe.txt"), "rb") as pipe:
+            self.assertEqual(pipe.read(), run("run").stdout)
+        self.assertEqual(process.wait(timeout=60), 0)
+        with open(target) as file:
+            self.assertEqual(json.load(file)["format"], "mha-trace")
+
+    def wait_for_files(self, count):
+        for _ in range(6000):
+            if len(os.listdir(self.folder)) == count:
+                return
+            time.sleep(0.01)
+        self.fail(os.listdir(self.folder))
+
+    def test_closed_descriptors_are_nobodys_file(self):
+        name = self.write("p.json", json.dumps(worked(mask={"allow": [[1, 0, 0], [0, 0, 0], [1, 1, 1]]})))
+        expected = run("run", name).stdout
+        self.assertIn(b"token2", run("run", name).stderr)
+        for closed in ("2>&-", "1>&-", "0<&-", "0<&- 1>&- 2>&-"):
+            result = subprocess.run(["sh", "-c", f'"{MHA}" run "$0" -o page.txt {closed}', name], cwd=self.folder,
+                                    env={"PATH": os.environ["PATH"], "LC_ALL": "C"}, stderr=subprocess.DEVNULL)
+            self.assertEqual(result.returncode, 0, closed)
+            with open(self.path("page.txt"), "rb") as file:
+                self.assertEqual(file.read(), expected, closed)
+        result = subprocess.run(["sh", "-c", f'"{MHA}" run - 0<&-'], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual((result.returncode, result.stdout), (2, b""))
+
+
+class WhatTheFileSystemSays(InFolder):
+    def told(self, code, *arguments, words=(), **more):
+        result = run(*arguments, **more)
+        message = (result.stderr if result.stderr else result.stdout).decode()
+        self.assertEqual(result.returncode, code, message)
+        for word in words:
+            self.assertIn(word, message)
+        self.assertNotIn("terminate", message)
+        self.assertNotIn("does not know", message)
+
+    def test_folders_that_cannot_be_made(self):
+        os.symlink("loop", self.path("loop"))
+        self.write("file", "")
+        roster = ("--roster", self.write("names.csv", "Anna\nBo\n"))
+        for name, more, words in (("x" * 300, (), "File name too long"), ("x" * 300, roster, "File name too long"),
+                                  ("loop", (), "symbolic links"), ("loop/below", roster, "symbolic links"),
+                                  ("file", (), "a file has this name"), ("file", roster, "Not a directory"),
+                                  ("file/below", (), "Not a directory")):
+            self.told(4, "exercise", "-o", self.path(name), *more, words=("could not make the folder", words))
+        for name in ("x" * 300 + ".json", "loop/t.json"):
+            self.told(4, "run", "-o", self.path(name), words=("could not write to",))
+
+    def test_a_folder_that_may_not_be_searched(self):
+        os.chmod(self.folder, 0o755)
+        os.mkdir(self.path("locked"))
+        os.chmod(self.path("locked"), 0)
+        as_nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        for arguments in (("exercise", "-o", self.path("locked/monday")), ("run", "-o", self.path("locked/t.json"))):
+            try:
+                self.told(4, *arguments, words=("could not",), **as_nobody)
+            except PermissionError:  # nobody may not run this program at all
+                pass
+
+    def test_what_cannot_be_read(self):
+        self.told(2, "exercise", "-o", self.path("class"), "--roster", self.folder, words=("this is a directory",))
+        os.symlink("/proc/self/mem", self.path("answers.jsonl"))  # whose first bytes are not mapped
+        self.told(2, "check", "worked", self.path("answers.jsonl"), words=("answers.jsonl", "Input/output error"))
+        good = self.write("good.json", json.dumps({"output": [[0, 0, 0, 0]] * 3}))
+        self.told(2, "check", "worked", self.path("answers.jsonl"), good, words=("Input/output error",))
 
 
 if __name__ == "__main__":

@@ -28,10 +28,6 @@ Problem everything(std::uint32_t seed, Index tokens = 7) {
   return p;
 }
 
-bool all_pass(const std::vector<ComparedStep>& steps) {
-  return std::all_of(steps.begin(), steps.end(), [](const ComparedStep& step) { return step.passes(); });
-}
-
 ComparedStep at(const std::vector<ComparedStep>& steps, StepId id) {
   return *std::find_if(steps.begin(), steps.end(), [&](const ComparedStep& step) { return step.step == id; });
 }

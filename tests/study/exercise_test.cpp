@@ -10,6 +10,7 @@
 #include "io/problem/problem_writer.hpp"
 #include "study/check/check.hpp"
 #include "study/exercise/exercise_files.hpp"
+#include "study/mistake_problem.hpp"
 
 namespace mha::test {
 namespace {
@@ -60,12 +61,6 @@ std::set<std::string_view> hidden_by(const Problem& problem) {
   return hidden;
 }
 
-std::set<std::set<std::string_view>> alike_in(const Problem& problem) {
-  std::set<std::set<std::string_view>> groups;
-  for (const Ids& ids : indistinguishable(problem, StepId::X, 1e-3)) groups.emplace(ids.begin(), ids.end());
-  return groups;
-}
-
 // Every entry is a multiple of 1/parts and no larger than allowed.
 void check_grain(const Tensor& tensor, const Grain& grain) {
   for (Index i = 0; i < tensor.size(); ++i) {
@@ -104,7 +99,7 @@ TEST_CASE("every mistake that the sizes can show is in the open, at each difficu
         const Problem problem = maker.draw(seed);
         check_small(problem, level);
         CHECK(hidden_by(problem) == c.hidden);
-        CHECK(alike_in(problem) == c.alike);
+        CHECK(groups(problem, StepId::X, 1e-3) == c.alike);
       }
     }
 }
@@ -180,7 +175,7 @@ TEST_CASE("each of the teacher's mistakes, handed in, is recognised", "[exercise
     CHECK(named);
   }
   std::size_t shown = 0;
-  for (const Mistake& mistake : mistakes()) shown += can_show(problem, mistake) ? 1 : 0;
+  for (const Mistake& mistake : mistakes()) shown += shown_first(problem, mistake) ? 1 : 0;
   CHECK(seen.size() == shown);
 }
 

@@ -4,6 +4,7 @@
 #include "folders.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "compute/random_problem.hpp"
 #include "study/mistakes/simulate.hpp"
@@ -79,8 +80,27 @@ inline const Mistake& mistake(std::string_view id) {
   return *found;
 }
 
+// The first step at which a form of the mistake gives other numbers than the right plan.
+inline std::optional<StepId> shown_first(const Problem& problem, const Mistake& mistake) {
+  const std::vector<Written> right = right_forms(problem);
+  std::optional<StepId> first;
+  for (const Variant& variant : mistake.variants(problem)) {
+    const std::optional<StepId> shown = first_wrong(written(variant.plan, simulate(variant.plan)), right);
+    if (shown && (!first || *shown < *first)) first = shown;
+  }
+  return first;
+}
+
 inline bool shows(const Problem& problem, std::string_view id) {
-  return can_show(problem, mistake(id));
+  return shown_first(problem, mistake(id)).has_value();
+}
+
+using IdSets = std::set<std::set<std::string_view>>;
+inline IdSets groups(const Problem& problem, StepId from, double tolerance = same_number) {
+  IdSets result;
+  for (const auto& ids : indistinguishable(outcomes(problem, tolerance), right_forms(problem), from, tolerance))
+    result.emplace(ids.begin(), ids.end());
+  return result;
 }
 
 // What is written down with each form of a mistake.

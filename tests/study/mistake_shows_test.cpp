@@ -40,12 +40,6 @@ Ids without(Ids ids, const Ids& removed) {
   return ids;
 }
 
-std::set<std::set<std::string_view>> groups(const Problem& problem, StepId from) {
-  std::set<std::set<std::string_view>> result;
-  for (const std::vector<std::string_view>& ids : indistinguishable(problem, from)) result.emplace(ids.begin(), ids.end());
-  return result;
-}
-
 void check_hidden(const Problem& problem, const Ids& ids) {
   for (const std::string_view id : ids) {
     CAPTURE(id);

@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 #include "study/mistake_problem.hpp"
+#include "study/mistakes/forms.hpp"
 
 namespace mha::test {
 namespace {
@@ -56,6 +57,34 @@ TEST_CASE("constants belong to the plan", "[plan editor]") {
   const Plan plan = std::move(edit).finish().value();
   const Written doubled = written(plan, simulate(plan)), right = right_result(p);
   for (Index i = 0; i < 30; ++i) CHECK(get(doubled, StepId::output).data()[i] == 2 * get(right, StepId::output).data()[i]);
+}
+
+TEST_CASE("an edit of which the op makes no use is refused, and one that changes nothing is known", "[plan editor]") {
+  const Problem p = standard_problem();
+  const Plan right = make_plan(p);
+  const std::vector<std::pair<StepId, void (*)(Step&)>> useless = {
+      {StepId::weights, [](Step& step) { step.transposed = true; }},
+      {StepId::scores, [](Step& step) { step.cap = 2; }},
+      {StepId::scores, [](Step& step) { step.pairing = Pairing::interleaved; }},
+      {StepId::weights, [](Step& step) { step.arrangement = Arrangement::reversed; }},
+      {StepId::concat, [](Step& step) { step.pooling = Pooling::sum; }},
+      {StepId::scaled, [](Step& step) { step.softmax.over = Softmax::Over::column; }},
+  };
+  for (const auto& [id, change] : useless) {
+    PlanEditor edit(right);
+    CHECK(edit.changes_nothing(right));
+    change(edit.step(id));
+    CHECK_FALSE(edit.changes_nothing(right));
+    CHECK_THROWS_AS(std::move(edit).finish(), std::logic_error);
+  }
+}
+
+TEST_CASE("a mistake that is the right plan still is told as such", "[plan editor]") {
+  const Problem p = standard_problem();
+  const Mistake nothing{"nothing", {"", ""}, StepId::weights, 'C', [](Forms& forms) {
+                          forms.add().step(StepId::weights).softmax.over = Softmax::Over::row;
+                        }};
+  CHECK_THROWS_AS(nothing.variants(p), std::logic_error);
 }
 
 }  // namespace mha::test

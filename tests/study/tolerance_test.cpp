@@ -6,7 +6,7 @@
 #include "catch.hpp"
 #include "compute/random_problem.hpp"
 #include "study/mistakes/mistake.hpp"
-#include "study/mistakes/plan_rows.hpp"
+#include "study/check/plan_rows.hpp"
 #include "study/random_study_problem.hpp"
 #include "study/check/softmax_bounds.hpp"
 

@@ -1,24 +1,68 @@
-// An array in a file as its header has it: where the bytes are, and what they mean.
+// Arrays in files: the types of number they hold and how each becomes a float or a double, and what a header says.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/tensor.hpp"
-#include "io/arrays/number_type.hpp"
+#include "io/files/input_file.hpp"
 
 namespace mha::io {
 
-// The bytes of one array. They may be made only when they are asked for; safe to call from several threads.
-class ArrayBytes {
- public:
-  virtual ~ArrayBytes() = default;
-  virtual const std::byte* data() const = 0;  // valid as long as this object; throws Error where they cannot be had
-  virtual void expect_whole() const {}        // throws Error where what was read since is not to be believed
+enum class NumberType { f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, boolean };
+
+struct NumberTypeInfo {
+  NumberType type;
+  std::string_view npy;          // as a .npy header has it, behind the byte order; "" where NumPy has no such type
+  std::string_view safetensors;  // as a .safetensors header has it
+  int bytes;
 };
+inline constexpr std::array number_types = {
+    NumberTypeInfo{NumberType::f16, "f2", "F16", 2},      NumberTypeInfo{NumberType::bf16, "", "BF16", 2},
+    NumberTypeInfo{NumberType::f32, "f4", "F32", 4},      NumberTypeInfo{NumberType::f64, "f8", "F64", 8},
+    NumberTypeInfo{NumberType::i8, "i1", "I8", 1},        NumberTypeInfo{NumberType::i16, "i2", "I16", 2},
+    NumberTypeInfo{NumberType::i32, "i4", "I32", 4},      NumberTypeInfo{NumberType::i64, "i8", "I64", 8},
+    NumberTypeInfo{NumberType::u8, "u1", "U8", 1},        NumberTypeInfo{NumberType::u16, "u2", "U16", 2},
+    NumberTypeInfo{NumberType::u32, "u4", "U32", 4},      NumberTypeInfo{NumberType::u64, "u8", "U64", 8},
+    NumberTypeInfo{NumberType::boolean, "b1", "BOOL", 1},
+};
+constexpr int bytes_of(NumberType type) {
+  return number_types[static_cast<std::size_t>(type)].bytes;
+}
+
+// Numbers as they lie in a file.
+struct RawNumbers {
+  NumberType type = NumberType::f64;
+  bool big_endian = false;
+  const std::byte* first = nullptr;
+  std::ptrdiff_t stride = 1;  // from one to the next, in numbers
+};
+
+enum class Flaw {
+  none,
+  not_finite,  // ±∞ or NaN
+  not_exact,   // an integer that lies between two doubles
+  too_large,   // finite, but not in float
+  no_boolean,  // a byte other than 0 and 1
+};
+
+// Writes `count` numbers to `to`, the nearest that T has, and tells whether one of them is not what a matrix holds.
+template <typename T>
+bool convert(const RawNumbers& from, std::int64_t count, T* to);
+
+// What is wrong with one number where it becomes a T.
+template <typename T>
+Flaw flaw_of(const RawNumbers& from, std::int64_t index);
+
+// One number as a person writes it: digits for integers, so that nothing is rounded.
+std::string text_of(const RawNumbers& from, std::int64_t index);
 
 // The header of an array: .npy, or a tensor of a .safetensors file.
 struct ArrayHeader {
@@ -31,10 +75,18 @@ struct ArrayHeader {
   std::size_t data_bytes() const;
 };
 
+// The bytes of an array that is compressed are made when they are asked for; safe to call from several threads.
 struct StoredArray {
   ArrayHeader header;
-  std::shared_ptr<const ArrayBytes> bytes;
   std::string name;  // for messages: "w.npy", "W_Q in w.npz"
+  std::shared_ptr<const MappedFile> file;
+  std::function<std::vector<std::byte>()> decompress;  // header and all; none where the file has them as they are
+
+  const std::byte* data() const;  // behind the header, as long as this object; throws Error where they cannot be had
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::vector<std::byte> decompressed_;
 };
 
 // The product of the axes and of a number's bytes; throws Error, which begins with `name`, where that is no sensible size.

@@ -1,14 +1,15 @@
-// Matrices in files: finds {"file": …} in a problem and opens what it names.
+// Matrices in files. Cuts and transposes of an array change axes, strides and the first place, never the numbers.
 #include "io/arrays/matrix_files.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"
-#include "io/arrays/file_matrix.hpp"
 #include "io/arrays/matrix_archive.hpp"
 #include "io/json/tree.hpp"
 #include "io/problem/problem_keys.hpp"
@@ -16,17 +17,37 @@
 namespace mha::io {
 namespace {
 
-namespace fs = std::filesystem;
+std::vector<Index> strides_of(const ArrayHeader& header) {
+  std::vector<Index> strides(header.axes.size());
+  Index stride = 1;
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    const std::size_t axis = header.fortran_order ? i : strides.size() - 1 - i;
+    strides[axis] = stride;
+    stride *= header.axes[axis];
+  }
+  return strides;
+}
+
+std::string_view remedy_of(Flaw flaw) {
+  switch (flaw) {
+    case Flaw::none: break;
+    case Flaw::not_finite: return "; here every entry is a finite number";
+    case Flaw::not_exact: return ", an integer that no double equals; beyond 2^53 save floats instead";
+    case Flaw::too_large: return ", which f32 cannot hold; compute with --dtype f64";
+    case Flaw::no_boolean: return ", but the byte of a boolean is 0 or 1";
+  }
+  return "";
+}
 
 // The member of `parent` (which is canonical) or of a folder in it.
-bool is_inside(const fs::path& path, const fs::path& parent) {
-  const fs::path relative = path.lexically_relative(parent);
+bool is_inside(const std::filesystem::path& path, const std::filesystem::path& parent) {
+  const std::filesystem::path relative = path.lexically_relative(parent);
   return !relative.empty() && *relative.begin() != ".." && relative != ".";
 }
 
-class Opener {
+class MatrixOpener {
  public:
-  Opener(std::string_view name, const FileRules& rules) : name_(name), rules_(rules) {}
+  MatrixOpener(std::string_view name, const FileRules& rules) : name_(name), rules_(rules) {}
 
   void visit(Node& node) {
     if (List* list = node.as<List>())
@@ -71,20 +92,21 @@ class Opener {
       fail(node, "a problem without a folder of its own points to no files; save it as a file and write paths from there");
     if (written.empty() || written.find('\0') != std::string::npos) fail(node, "this is no path of a file");
     std::error_code error;
-    const fs::path folder = fs::weakly_canonical(rules_.folder->empty() ? "." : *rules_.folder, error);
-    const fs::path path = fs::weakly_canonical(folder / written, error);
+    const std::filesystem::path folder =
+        std::filesystem::weakly_canonical(rules_.folder->empty() ? "." : *rules_.folder, error);
+    const std::filesystem::path path = std::filesystem::weakly_canonical(folder / written, error);
     if (error) fail(node, fmt::format("{} cannot be followed: {}", quote(written), error.message()));
     if (!rules_.allow_outside && !is_inside(path, folder))
       fail(node, fmt::format("{} leads out of the problem's folder; put the file there, or allow it with --allow-outside",
                              quote(written)));
     const auto [place, is_new] = archives_.try_emplace(path.string());
     if (is_new) place->second = open_matrix_archive(path.string(), written);
-    return *place->second;
+    return place->second;
   }
 
   // The array that the keys "name" and "tensor" choose.
   std::shared_ptr<const StoredArray> array_of(const MatrixArchive& archive, const Fields& fields, const Node& node) {
-    const std::string_view key = archive.key();
+    const std::string_view key = archive.key;
     for (const auto& [other, chosen] : {std::pair{"name", fields["name"]}, std::pair{"tensor", fields["tensor"]}})
       if (chosen != nullptr && other != key)
         fail(
@@ -132,13 +154,108 @@ class Opener {
 
   std::string_view name_;
   const FileRules& rules_;
-  std::map<std::string, std::unique_ptr<const MatrixArchive>> archives_;  // by path
+  std::map<std::string, MatrixArchive> archives_;  // by path
 };
 
 }  // namespace
 
+FileMatrix::FileMatrix(std::shared_ptr<const StoredArray> array, std::string where)
+    : array_(std::move(array)),
+      where_(std::move(where)),
+      axes_(array_->header.axes),
+      strides_(strides_of(array_->header)),
+      origin_(axes_.size(), 0) {}
+
+std::shared_ptr<const FileMatrix> FileMatrix::cut(std::size_t axis, Cut cut) const {
+  auto part = std::make_shared<FileMatrix>(*this);
+  part->axes_[axis] = cut.last - cut.first;
+  part->origin_[axis] += cut.first;
+  return part;
+}
+
+std::shared_ptr<const FileMatrix> FileMatrix::rows(Cut part) const {
+  return cut(axes_.size() == 1 ? 0 : axes_.size() - 2, part);
+}
+
+std::shared_ptr<const FileMatrix> FileMatrix::cols(Cut part) const {
+  return cut(axes_.size() - 1, part);
+}
+
+std::shared_ptr<const FileMatrix> FileMatrix::transposed() const {
+  auto result = std::make_shared<FileMatrix>(*this);
+  const std::size_t last = axes_.size() - 1;
+  std::swap(result->axes_[last], result->axes_[last - 1]);
+  std::swap(result->strides_[last], result->strides_[last - 1]);
+  std::swap(result->origin_[last], result->origin_[last - 1]);
+  result->transposed_ = !transposed_;
+  return result;
+}
+
+// Row `index`, counted through all matrices.
+RawNumbers FileMatrix::row(const std::byte* data, Index index) const {
+  Index place = origin_.back() * strides_.back();
+  for (std::size_t axis = axes_.size() - 1; axis-- > 0;) {
+    place += (origin_[axis] + index % axes_[axis]) * strides_[axis];
+    index /= axes_[axis];
+  }
+  const ArrayHeader& header = array_->header;
+  return {header.type, header.big_endian, data + place * bytes_of(header.type), strides_.back()};
+}
+
+// "[13, 0]", as NumPy counts in the whole array.
+std::string FileMatrix::place_in_file(Index row, Index col) const {
+  std::vector<Index> place(axes_.size());
+  place.back() = origin_.back() + col;
+  for (std::size_t axis = axes_.size() - 1; axis-- > 0;) {
+    place[axis] = origin_[axis] + row % axes_[axis];
+    row /= axes_[axis];
+  }
+  if (transposed_) std::swap(place[place.size() - 1], place[place.size() - 2]);
+  return fmt::format("[{}]", fmt::join(place, ", "));
+}
+
+template <typename T>
+void FileMatrix::check_row(const RawNumbers& numbers, Index index, bool finite) const {
+  for (Index col = 0; col < axes_.back(); ++col) {
+    const Flaw flaw = flaw_of<T>(numbers, col);
+    if (flaw == Flaw::none || (flaw == Flaw::not_finite && !finite)) continue;
+    throw Error(fmt::format("{}: found {} at {} of {}{}", where_, text_of(numbers, col), place_in_file(index, col), name(),
+                            remedy_of(flaw)));
+  }
+}
+
+template <typename T>
+void FileMatrix::read(Index first, Index count, T* to, bool finite) const {
+  const std::byte* const data = array_->data();
+  const Index cols = axes_.back();
+  Index flawed = -1;
+  for (Index i = 0; i < count && flawed < 0; ++i)
+    if (convert(row(data, first + i), cols, to + i * cols)) {
+      if (finite)
+        flawed = first + i;
+      else
+        check_row<T>(row(data, first + i), first + i, finite);
+    }
+  array_->file->expect_whole();  // first: the zeros of a file that was cut short are nobody's numbers
+  if (flawed >= 0) check_row<T>(row(data, flawed), flawed, finite);
+}
+
+void FileMatrix::read_rows(Index first, Index count, double* to) const {
+  read(first, count, to, true);
+}
+
+void FileMatrix::read_rows(Index first, Index count, float* to) const {
+  read(first, count, to, true);
+}
+
+void FileMatrix::read_addends(double* to) const {
+  Index rows = 1;
+  for (std::size_t axis = 0; axis + 1 < axes_.size(); ++axis) rows *= axes_[axis];
+  read(0, rows, to, false);
+}
+
 std::vector<std::string> open_matrix_files(Node& root, std::string_view name, const FileRules& rules) {
-  Opener opener(name, rules);
+  MatrixOpener opener(name, rules);
   opener.visit(root);
   return opener.opened();
 }

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <optional>
+#include <set>
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"
@@ -13,48 +13,74 @@
 namespace mha::io {
 namespace {
 
-constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::string_view npy_magic = "\x93NUMPY";
 constexpr std::size_t most_axes = 32;  // NumPy's own limit
 
-// The three entries, of which each stands once.
-struct Literal {
-  std::optional<std::string> descr;
-  std::optional<bool> fortran_order;
-  std::optional<std::vector<Index>> shape;
+// What NumPy's other types are, by the letter.
+struct UnreadType {
+  char letter;
+  std::string_view what;
+};
+constexpr UnreadType unread_types[] = {
+    {'c', "complex numbers"}, {'U', "texts"},
+    {'S', "bytes of text"},   {'a', "bytes of text"},
+    {'O', "Python objects"},  {'M', "dates"},
+    {'m', "times"},           {'V', "bytes without a type (bfloat16 is saved like that)"},
 };
 
-class LiteralReader {
- public:
-  LiteralReader(std::string_view text, std::string_view name) : rest_(text), whole_(text), name_(name) {}
+// "<f4": the byte order, and the type.
+void take_descr(const std::string& descr, ArrayHeader& header, std::string_view name) {
+  const char order = descr.empty() ? ' ' : descr.front();
+  const bool has_order = order == '<' || order == '>' || order == '|' || order == '=';
+  const std::string_view type = std::string_view(descr).substr(has_order ? 1 : 0);
+  for (const NumberTypeInfo& known : number_types) {
+    if (type.empty() || known.npy != type || !has_order || (order == '|' && known.bytes != 1)) continue;
+    header.type = known.type;
+    header.big_endian = order == '>';
+    return;
+  }
+  std::string_view what;
+  for (const UnreadType& other : unread_types)
+    if (type.starts_with(other.letter)) what = other.what;
+  throw Error(fmt::format(
+      "{}: it holds {} (NumPy's type {}); numbers are read that are floats of 16 to 64 bits, integers or booleans", name,
+      what.empty() ? "numbers of another type" : what, quote(descr)));
+}
 
-  Literal read() {
+// Three entries, of which each stands once.
+class NpyLiteralReader {
+ public:
+  NpyLiteralReader(std::string_view text, std::string_view name) : rest_(text), whole_(text), name_(name) {}
+
+  void read(ArrayHeader& header) {
     expect('{');
     while (!accept('}')) {
-      read_entry();
+      read_entry(header);
       if (!accept(',') && peek() != '}') refuse("a comma or the closing brace is missing");
     }
     skip_spaces();
     if (!rest_.empty()) refuse("there is more behind the closing brace");
-    if (!literal_.descr || !literal_.fortran_order || !literal_.shape)
-      refuse("descr, fortran_order and shape are expected, each once");
-    return std::move(literal_);
+    if (keys_.size() != 3) refuse(expected_keys);
   }
 
  private:
-  void read_entry() {
+  static constexpr const char* expected_keys = "descr, fortran_order and shape are expected, each once";
+
+  void read_entry(ArrayHeader& header) {
     const std::string key = text();
     expect(':');
-    if (key == "descr" && !literal_.descr) {
+    if (!keys_.insert(key).second) refuse(expected_keys);
+    if (key == "descr") {
       if (peek() == '[' || peek() == '(' || peek() == '{')
         throw Error(
             fmt::format("{}: its entries are records of several fields; save one field as an array of numbers", name_));
-      literal_.descr = text();
-    } else if (key == "fortran_order" && !literal_.fortran_order) {
-      literal_.fortran_order = truth();
-    } else if (key == "shape" && !literal_.shape) {
-      literal_.shape = integers();
+      take_descr(text(), header, name_);
+    } else if (key == "fortran_order") {
+      header.fortran_order = truth();
+    } else if (key == "shape") {
+      header.axes = integers();
     } else {
-      refuse("descr, fortran_order and shape are expected, each once");
+      refuse(expected_keys);
     }
   }
 
@@ -124,38 +150,8 @@ class LiteralReader {
 
   std::string_view rest_, whole_;
   std::string_view name_;
-  Literal literal_;
+  std::set<std::string> keys_;
 };
-
-// What NumPy's other types are, by the letter.
-struct OtherType {
-  char letter;
-  std::string_view what;
-};
-constexpr OtherType other_types[] = {
-    {'c', "complex numbers"}, {'U', "texts"},
-    {'S', "bytes of text"},   {'a', "bytes of text"},
-    {'O', "Python objects"},  {'M', "dates"},
-    {'m', "times"},           {'V', "bytes without a type (bfloat16 is saved like that)"},
-};
-
-// "<f4": the byte order, and the type.
-void take_descr(const std::string& descr, ArrayHeader& header, std::string_view name) {
-  const char order = descr.empty() ? ' ' : descr.front();
-  const bool has_order = order == '<' || order == '>' || order == '|' || order == '=';
-  const std::string_view type = std::string_view(descr).substr(has_order ? 1 : 0);
-  if (const auto known = npy_number_type(type); known && (has_order && (order != '|' || info_of(*known).bytes == 1))) {
-    header.type = *known;
-    header.big_endian = order == '>';
-    return;
-  }
-  std::string_view what;
-  for (const OtherType& other : other_types)
-    if (type.starts_with(other.letter)) what = other.what;
-  throw Error(fmt::format(
-      "{}: it holds {} (NumPy's type {}); numbers are read that are floats of 16 to 64 bits, integers or booleans", name,
-      what.empty() ? "numbers of another type" : what, quote(descr)));
-}
 
 std::size_t little_endian(std::string_view bytes) {
   std::size_t number = 0;
@@ -165,7 +161,7 @@ std::size_t little_endian(std::string_view bytes) {
 
 // Where the literal stands: behind the version and its own length, which has 2 bytes in version 1 and 4 from 2 on.
 std::string_view literal_of(std::string_view beginning, std::size_t size, std::string_view name) {
-  if (!beginning.starts_with(magic))
+  if (!beginning.starts_with(npy_magic))
     throw Error(fmt::format("{}: this is no .npy array, which begins with \\x93NUMPY", name));
   if (beginning.size() < 12) throw Error(fmt::format("{}: the array is cut short in its header", name));
   const int version = static_cast<unsigned char>(beginning[6]), minor = static_cast<unsigned char>(beginning[7]);
@@ -184,11 +180,8 @@ std::string_view literal_of(std::string_view beginning, std::size_t size, std::s
 
 ArrayHeader read_npy_header(std::string_view beginning, std::size_t size, std::string_view name) {
   const std::string_view text = literal_of(beginning, size, name);
-  Literal literal = LiteralReader(text, name).read();
   ArrayHeader header;
-  take_descr(*literal.descr, header, name);
-  header.fortran_order = *literal.fortran_order;
-  header.axes = std::move(*literal.shape);
+  NpyLiteralReader(text, name).read(header);
   header.data_begin = static_cast<std::size_t>(text.data() + text.size() - beginning.data());
   check_size(header, name);
   const std::size_t expected = header.data_bytes(), found = size - header.data_begin;

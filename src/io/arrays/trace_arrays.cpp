@@ -9,23 +9,14 @@
 namespace mha::io {
 namespace {
 
-class Lister {
+class ArrayLister {
  public:
-  Lister(const Problem& problem, const Plan& plan, const Selection& selection)
+  ArrayLister(const Problem& problem, const Plan& plan, const Selection& selection)
       : problem_(problem), plan_(plan), selection_(selection) {}
 
-  void add_parameters() {
-    if (problem_.X_kv) add_given("X_kv", of(*problem_.X_kv), batch_axes(*problem_.X_kv));
-    if (problem_.packed)
-      add_packed();
-    else
-      add_heads();
-    if (!problem_.output_is_concat) add_linear("", "O", problem_.O, 0);
-    add_masks();
-  }
-
-  void add_steps() {
-    add_X();
+  std::vector<TraceArray> list(bool with_weights) {
+    if (with_weights) add_parameters();
+    if (selection_.has(StepId::X)) add_given("X", problem_.X, batch_axes(problem_.X));
     for (const StepName& step : step_names)
       if (is_packed(step.step)) add_step(step, std::string(step.id), 0);
     for (Index head = 0; head < problem_.heads; ++head) {
@@ -34,53 +25,57 @@ class Lister {
         if (step.per_head) add_step(step, fmt::format("heads.{}.{}", head + 1, step.id), head);
     }
     for (const StepId id : {StepId::concat, StepId::output}) add_step(name_of(id), std::string(name_of(id).id), 0);
+    return std::move(arrays_);
   }
 
-  std::vector<TraceArray> take() { return std::move(arrays_); }
-
  private:
-  static std::shared_ptr<const Tensor> of(const Tensor& tensor) { return {std::shared_ptr<void>(), &tensor}; }
-
   std::vector<Index> batch_axes(const Tensor& tensor) const {
     const Shape& shape = tensor.shape();
     if (problem_.batched) return {shape.batch, shape.rows, shape.cols};
     return {shape.rows, shape.cols};
   }
 
-  void add_X() {
-    if (!selection_.has(StepId::X)) return;
-    add_given("X", of(problem_.X), batch_axes(problem_.X), "");
-  }
-
   void add_step(const StepName& step, std::string name, Index head) {
     const std::optional<ValueId> value = plan_.find(step.step);
     if (!selection_.has(step.step) || !value) return;
     const Shape& shape = plan_.value(*value).shape;
-    TraceArray array;
-    array.name = std::move(name);
-    if (problem_.batched) array.axes.push_back(shape.batch);
-    array.axes.push_back(shape.rows);
-    array.axes.push_back(shape.cols);
-    array.value = *value;
-    array.head = broadcast(head, shape.heads, problem_.heads);
+    TraceArray array{
+        std::move(name), {shape.rows, shape.cols}, *value, broadcast(head, shape.heads, problem_.heads), {}, 0};
+    if (problem_.batched) array.axes.insert(array.axes.begin(), shape.batch);
     arrays_.push_back(std::move(array));
   }
 
-  void add_given(const std::string& name, std::shared_ptr<const Tensor> tensor, std::vector<Index> axes,
-                 std::string_view group = "parameters.", Index first_row = 0) {
-    TraceArray array;
-    array.name = std::string(group) + name;
-    array.axes = std::move(axes);
-    array.given = std::move(tensor);
-    array.first_row = first_row;
-    arrays_.push_back(std::move(array));
+  // The problem outlives the arrays, so that nobody needs to own its tensors.
+  void add_given(std::string name, const Tensor& tensor, std::vector<Index> axes, Index first_row = 0) {
+    const std::shared_ptr<const Tensor> given(std::shared_ptr<void>(), &tensor);
+    arrays_.push_back({std::move(name), std::move(axes), -1, 0, given, first_row});
+  }
+
+  void add_parameters() {
+    if (problem_.X_kv) add_given("parameters.X_kv", *problem_.X_kv, batch_axes(*problem_.X_kv));
+    if (problem_.packed)
+      add_packed();
+    else
+      add_heads();
+    if (!problem_.output_is_concat) add_linear("", "O", problem_.O, 0);
+    // "mask.allow"; in a list "mask.2.allow".
+    for (std::size_t i = 0; i < problem_.masks.size(); ++i) {
+      const Mask& mask = problem_.masks[i];
+      if (mask.matrix.size() == 0) continue;
+      const std::string number = problem_.mask_is_list ? fmt::format("{}.", i + 1) : "";
+      add_given(fmt::format("parameters.mask.{}{}", number, mask_name(mask.kind)), mask.matrix, axes_of(mask));
+    }
   }
 
   void add_linear(const std::string& group, std::string_view name, const Linear& linear, Index head) {
     const Shape& shape = linear.W.shape();
-    add_given(fmt::format("{}W_{}", group, name), of(linear.W), {shape.rows, shape.cols}, "parameters.", head * shape.rows);
-    if (linear.b)
-      add_given(fmt::format("{}b_{}", group, name), of(*linear.b), {linear.b->shape().cols}, "parameters.", head);
+    add_given(fmt::format("parameters.{}W_{}", group, name), linear.W, {shape.rows, shape.cols}, head * shape.rows);
+    if (linear.b) add_given(fmt::format("parameters.{}b_{}", group, name), *linear.b, {linear.b->shape().cols}, head);
+  }
+
+  void add_keys_and_values(const std::string& group, Index head) {
+    add_linear(group, "K", problem_.K, head);
+    add_linear(group, "V", problem_.V, head);
   }
 
   void add_heads() {
@@ -94,22 +89,15 @@ class Lister {
         add_keys_and_values(fmt::format("kv_heads.{}.", head + 1), head);
   }
 
-  void add_keys_and_values(const std::string& group, Index head) {
-    add_linear(group, "K", problem_.K, head);
-    add_linear(group, "V", problem_.V, head);
-  }
-
   void add_packed() {
     if (!problem_.fused) {
       add_linear("", "Q", problem_.Q, 0);
       return add_keys_and_values("", 0);
     }
-    Linear fused = fused_weights(problem_);
-    const Shape shape = fused.W.shape();
-    add_given("W_QKV", std::make_shared<const Tensor>(std::move(fused.W)), {shape.rows, shape.cols});
-    if (!fused.b) return;
-    const Index width = fused.b->shape().cols;
-    add_given("b_QKV", std::make_shared<const Tensor>(std::move(*fused.b)), {width});
+    const auto fused = std::make_shared<const Linear>(fused_weights(problem_));
+    add_linear("", "QKV", *fused, 0);
+    for (std::size_t i = arrays_.size() - (fused->b ? 2 : 1); i < arrays_.size(); ++i)
+      arrays_[i].given = {fused, arrays_[i].given.get()};  // which nobody else owns
   }
 
   // As many as the file had.
@@ -120,16 +108,6 @@ class Lister {
       case 2: return {shape.size() / shape.cols, shape.cols};
       case 3: return {shape.batch, shape.rows, shape.cols};
       default: return {shape.batch, shape.heads, shape.rows, shape.cols};
-    }
-  }
-
-  // "mask.allow"; in a list "mask.2.allow".
-  void add_masks() {
-    for (std::size_t i = 0; i < problem_.masks.size(); ++i) {
-      const Mask& mask = problem_.masks[i];
-      if (mask.matrix.size() == 0) continue;
-      const std::string number = problem_.mask_is_list ? fmt::format("{}.", i + 1) : "";
-      add_given(fmt::format("mask.{}{}", number, mask_name(mask.kind)), of(mask.matrix), axes_of(mask));
     }
   }
 
@@ -149,10 +127,7 @@ Index TraceArray::rows() const {
 
 std::vector<TraceArray> trace_arrays(const Problem& problem, const Plan& plan, const Selection& selection,
                                      bool with_weights) {
-  Lister lister(problem, plan, selection);
-  if (with_weights) lister.add_parameters();
-  lister.add_steps();
-  return lister.take();
+  return ArrayLister(problem, plan, selection).list(with_weights);
 }
 
 }  // namespace mha::io

@@ -2,9 +2,9 @@
 #include "io/arrays/trace_export.hpp"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 
@@ -15,42 +15,17 @@ namespace {
 
 constexpr Index numbers_at_a_time = 1 << 17;
 
-// CRC-32 as zip has it, four bytes at a time (Sarwate's table, sliced as Intel did).
-using CrcTables = std::array<std::array<std::uint32_t, 256>, 4>;
-constexpr CrcTables crc_tables = [] {
-  CrcTables tables{};
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    std::uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1U ^ ((crc & 1U) != 0 ? 0xEDB88320U : 0U);
-    tables[0][i] = crc;
-  }
-  for (std::size_t slice = 1; slice < tables.size(); ++slice)
-    for (std::size_t i = 0; i < 256; ++i)
-      tables[slice][i] = tables[slice - 1][i] >> 8U ^ tables[0][tables[slice - 1][i] & 255U];
-  return tables;
-}();
-
-std::uint32_t crc_of(std::uint32_t crc, const unsigned char* bytes, std::size_t count) {
-  for (; count >= 4; count -= 4, bytes += 4) {
-    crc ^= bytes[0] | std::uint32_t{bytes[1]} << 8U | std::uint32_t{bytes[2]} << 16U | std::uint32_t{bytes[3]} << 24U;
-    crc = crc_tables[3][crc & 255U] ^ crc_tables[2][crc >> 8U & 255U] ^ crc_tables[1][crc >> 16U & 255U] ^
-          crc_tables[0][crc >> 24U];
-  }
-  for (; count > 0; --count) crc = crc >> 8U ^ crc_tables[0][(crc ^ *bytes++) & 255U];
-  return crc;
-}
-
 std::uint32_t crc_of(const OutputFile& file, Index begin, Index count) {
   std::vector<unsigned char> buffer(static_cast<std::size_t>(std::min<Index>(count, 1 << 20)));
-  std::uint32_t crc = 0xFFFFFFFF;
+  uLong crc = 0;
   while (count > 0) {
     const auto some = std::min(static_cast<std::size_t>(count), buffer.size());
     file.read_at(begin, buffer.data(), some);
-    crc = crc_of(crc, buffer.data(), some);
+    crc = crc32_z(crc, buffer.data(), some);
     begin += static_cast<Index>(some);
     count -= static_cast<Index>(some);
   }
-  return ~crc;
+  return static_cast<std::uint32_t>(crc);
 }
 
 std::vector<std::pair<std::string, std::string>> metadata_of(Dtype dtype, std::string_view device) {
@@ -81,9 +56,9 @@ ArrayLayout layout_of(BinaryFormat format, const std::vector<TraceArray>& arrays
 
 }  // namespace
 
-TraceExport::TraceExport(OutputFile& file, const std::string& path, BinaryFormat format, const Plan& plan,
-                         std::vector<TraceArray> arrays, Dtype dtype, std::string_view device)
-    : file_(file), plan_(plan), format_(format), arrays_(std::move(arrays)), dtype_(dtype) {
+TraceExport::TraceExport(OutputFile& file, const std::string& path, BinaryFormat format, std::vector<TraceArray> arrays,
+                         Dtype dtype, std::string_view device)
+    : file_(file), format_(format), arrays_(std::move(arrays)), dtype_(dtype) {
   if (format == BinaryFormat::npy && arrays_.size() != 1) refuse_count(path, arrays_);
   layout_ = layout_of(format, arrays_, dtype_, device);
   file_.make_room(layout_.size);
@@ -93,7 +68,7 @@ TraceExport::TraceExport(OutputFile& file, const std::string& path, BinaryFormat
 }
 
 template <typename T>
-void TraceExport::write_numbers(Index begin, Index count, const T* numbers) {
+void TraceExport::write_bytes(Index begin, Index count, const T* numbers) {
   if constexpr (std::endian::native == std::endian::little) {
     file_.write_at(begin, numbers, static_cast<std::size_t>(count) * sizeof(T));
   } else {
@@ -101,6 +76,19 @@ void TraceExport::write_numbers(Index begin, Index count, const T* numbers) {
     std::memcpy(bytes.data(), numbers, bytes.size());
     for (std::size_t i = 0; i < bytes.size(); i += sizeof(T)) std::reverse(&bytes[i], &bytes[i] + sizeof(T));
     file_.write_at(begin, bytes.data(), bytes.size());
+  }
+}
+
+void TraceExport::write_numbers(Index begin, Index count, const float* numbers) {
+  write_bytes(begin, count, numbers);
+}
+
+void TraceExport::write_numbers(Index begin, Index count, const double* numbers) {
+  if (dtype_ == Dtype::f64) return write_bytes(begin, count, numbers);
+  std::vector<float> narrow;
+  for (Index i = 0; i < count; i += numbers_at_a_time) {
+    narrow.assign(numbers + i, numbers + std::min(count, i + numbers_at_a_time));
+    write_bytes(begin + i * bytes_of(dtype_), static_cast<Index>(narrow.size()), narrow.data());
   }
 }
 
@@ -120,14 +108,7 @@ void TraceExport::take_rows(ValueId id, Index item, Index head, Index first, Ind
 }
 
 void TraceExport::take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) {
-  if (dtype_ == Dtype::f64) return take(id, item, head, first, count, rows);
-  const Index cols = plan_.value(id).shape.cols, at_a_time = std::max<Index>(1, numbers_at_a_time / cols);
-  std::vector<float> narrow;
-  for (Index row = 0; row < count; row += at_a_time) {
-    const Index some = std::min(at_a_time, count - row);
-    narrow.assign(rows + row * cols, rows + (row + some) * cols);
-    take(id, item, head, first + row, some, narrow.data());
-  }
+  take(id, item, head, first, count, rows);
 }
 
 void TraceExport::take_trace(const Trace& trace) {
@@ -143,23 +124,16 @@ void TraceExport::take_trace(const Trace& trace) {
 
 // In the dtype of the run, which the backend has been given: what it cannot hold was refused there.
 void TraceExport::write_given(const TraceArray& array, Index begin) {
-  const Index cols = array.cols(), at_a_time = std::max<Index>(1, numbers_at_a_time / cols);
+  const Index cols = array.cols(), rows = array.rows();
   const Tensor& tensor = *array.given;
-  std::vector<float> narrow;
-  for (Index row = 0; row < array.rows(); row += at_a_time) {
-    const Index count = std::min(at_a_time, array.rows() - row), place = array.first_row + row;
-    const Index target = begin + row * cols * bytes_of(dtype_);
-    if (dtype_ == Dtype::f64) {
-      write_numbers(target, count * cols, tensor.data() + place * cols);
-      continue;
-    }
-    if (tensor.stored()) {
-      narrow.resize(static_cast<std::size_t>(count * cols));
-      tensor.stored()->read_rows(place, count, narrow.data());
-    } else {
-      narrow.assign(tensor.data() + place * cols, tensor.data() + (place + count) * cols);
-    }
-    write_numbers(target, count * cols, narrow.data());
+  if (dtype_ == Dtype::f64 || !tensor.stored())
+    return write_numbers(begin, rows * cols, tensor.data() + array.first_row * cols);
+  const Index at_a_time = std::clamp<Index>(numbers_at_a_time / cols, 1, rows);
+  std::vector<float> numbers(static_cast<std::size_t>(at_a_time * cols));
+  for (Index row = 0; row < rows; row += at_a_time) {
+    const Index count = std::min(at_a_time, rows - row);
+    tensor.stored()->read_rows(array.first_row + row, count, numbers.data());
+    write_numbers(begin + row * cols * bytes_of(dtype_), count * cols, numbers.data());
   }
 }
 

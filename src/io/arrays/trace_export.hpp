@@ -18,10 +18,10 @@ enum class BinaryFormat { npy, npz, safetensors };
 // trace; what was known before the run is written first. Every number stands in one place only, so nothing is kept.
 class TraceExport : public RowTaker {
  public:
-  // `file` is what the arrays are written to; it and the plan must outlive this. Throws Error where .npy shall hold another
+  // `file` is what the arrays are written to; it must outlive this. Throws Error where .npy shall hold another
   // number of arrays than one; `path` is for that message.
-  TraceExport(OutputFile& file, const std::string& path, BinaryFormat format, const Plan& plan,
-              std::vector<TraceArray> arrays, Dtype dtype, std::string_view device);
+  TraceExport(OutputFile& file, const std::string& path, BinaryFormat format, std::vector<TraceArray> arrays, Dtype dtype,
+              std::string_view device);
 
   void take_rows(ValueId id, Index item, Index head, Index first, Index count, const float* rows) override;
   void take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) override;
@@ -35,10 +35,11 @@ class TraceExport : public RowTaker {
   void take(ValueId id, Index item, Index head, Index first, Index count, const T* rows);
   void write_given(const TraceArray& array, Index begin);
   template <typename T>
-  void write_numbers(Index begin, Index count, const T* numbers);
+  void write_bytes(Index begin, Index count, const T* numbers);
+  void write_numbers(Index begin, Index count, const float* numbers);
+  void write_numbers(Index begin, Index count, const double* numbers);
 
   OutputFile& file_;
-  const Plan& plan_;
   BinaryFormat format_;
   std::vector<TraceArray> arrays_;
   Dtype dtype_;

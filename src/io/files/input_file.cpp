@@ -1,22 +1,89 @@
-// An input file, opened for reading, and what to say of an input that cannot be read.
+// Files that are read. Touching a page behind the end of a mapped file that was cut short raises SIGBUS, which would end
+// the program without a word; here such a page becomes zeros, and expect_whole() tells afterwards.
 #include "io/files/input_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
-#include <system_error>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+
+#include "io/files/paths.hpp"
 
 namespace mha::io {
+namespace {
 
-InputFile::InputFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (fd_ < 0) throw named(path, errno);
+// Where files are mapped, for the signal handler: it may not take a lock.
+struct Region {
+  std::atomic<std::uintptr_t> begin = 0;  // 0: this place is free
+  std::atomic<std::uintptr_t> end = 0;
+};
+constexpr std::size_t most_regions = 1024;
+std::array<Region, most_regions> regions;
+std::mutex regions_mutex;
+struct sigaction action_before;
+std::uintptr_t page_size = 4096;
+
+bool is_mapped_file(std::uintptr_t address) {
+  for (const Region& region : regions)
+    if (address >= region.begin.load() && address < region.end.load()) return true;
+  return false;
 }
 
-InputFile::~InputFile() {
-  ::close(fd_);
+// The instruction is tried again when this returns, and finds a page of zeros.
+void on_bus_error(int, siginfo_t* info, void*) {
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  void* const page = static_cast<char*>(info->si_addr) - address % page_size;
+  if (is_mapped_file(address) &&
+      mmap(page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+    return;
+  sigaction(SIGBUS, &action_before, nullptr);  // another's fault: it happens again, and ends as it would have
 }
+
+void catch_bus_errors() {
+  static const bool caught = [] {
+    page_size = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    struct sigaction action {};
+    action.sa_sigaction = on_bus_error;
+    action.sa_flags = SA_SIGINFO;
+    sigemptyset(&action.sa_mask);
+    return sigaction(SIGBUS, &action, &action_before) == 0;
+  }();
+  static_cast<void>(caught);
+}
+
+bool add_region(const std::byte* data, std::size_t size) {
+  const std::lock_guard lock(regions_mutex);
+  for (Region& region : regions) {
+    if (region.begin.load() != 0) continue;
+    region.end = reinterpret_cast<std::uintptr_t>(data) + size;
+    region.begin = reinterpret_cast<std::uintptr_t>(data);
+    return true;
+  }
+  return false;
+}
+
+void remove_region(const std::byte* data) {
+  const std::lock_guard lock(regions_mutex);
+  for (Region& region : regions)
+    if (region.begin.load() == reinterpret_cast<std::uintptr_t>(data)) region.begin = 0, region.end = 0;
+}
+
+// Opening a device may have effects, so this is asked before.
+const std::string& regular(const std::string& path) {
+  if (const auto status = status_of(path); status && !S_ISREG(status->st_mode))
+    throw Error(fmt::format("{}: this is {}; matrices are read from ordinary files", path,
+                            S_ISDIR(status->st_mode) ? "a folder" : "no ordinary file"));
+  return path;
+}
+
+}  // namespace
 
 Error named(std::string_view name, const InputFault& fault) {
   const auto [line, column] = fault.position();
@@ -27,10 +94,72 @@ Error named(std::string_view name, const InputFault& fault) {
 Error named(std::string_view name, int code) {
   switch (code) {
     case ENOENT: return Error(fmt::format("{}: there is no such file; check the path", name));
-    case EISDIR: return Error(fmt::format("{}: this is a directory; name a problem file in it", name));
+    case EISDIR: return Error(fmt::format("{}: this is a directory; name a file in it", name));
     case EACCES: return Error(fmt::format("{}: no permission to read it; allow it with chmod +r", name));
     default: return Error(fmt::format("{}: cannot be read: {}", name, std::generic_category().message(code)));
   }
+}
+
+InputFile::InputFile(const std::string& path) : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (fd_ < 0) throw named(path, errno);
+}
+
+InputFile::~InputFile() {
+  ::close(fd_);
+}
+
+struct stat InputFile::status() const {
+  struct stat status {};
+  if (fstat(fd_, &status) != 0) throw named(path_, errno);
+  return status;
+}
+
+std::string InputFile::text() const {
+  constexpr std::size_t at_a_time = 64 * 1024;
+  std::string text;
+  for (std::size_t length = 0;;) {
+    text.resize(length + at_a_time);
+    const ssize_t got = ::read(fd_, text.data() + length, at_a_time);
+    if (got < 0 && errno != EINTR) throw named(path_, errno);
+    length += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    text.resize(length);
+    if (got == 0) return text;
+  }
+}
+
+std::string InputFile::bytes_at(Index from, Index count) const {
+  std::string bytes(static_cast<std::size_t>(count), '\0');
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t got = ::pread(fd_, bytes.data() + done, bytes.size() - done, from + static_cast<Index>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw named(path_, errno);
+    if (got == 0) throw Error(fmt::format("{}: the file became shorter while it was read", path_));
+    done += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
+MappedFile::MappedFile(const std::string& path)
+    : file_(regular(path)), size_(static_cast<std::size_t>(file_.status().st_size)) {
+  if (size_ == 0) return;
+  void* const data = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file_.fd(), 0);
+  if (data == MAP_FAILED) throw named(path, errno);
+  data_ = static_cast<const std::byte*>(data);
+  catch_bus_errors();
+  if (add_region(data_, size_)) return;
+  munmap(data, size_);
+  throw Error(fmt::format("{}: more than {} files with matrices are open; put them into fewer", path, most_regions));
+}
+
+MappedFile::~MappedFile() {
+  if (data_ == nullptr) return;
+  remove_region(data_);
+  munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::expect_whole() const {
+  if (static_cast<std::size_t>(file_.status().st_size) < size_)
+    throw Error(fmt::format("{}: the file was cut short while it was read; run again when it is complete", file_.path()));
 }
 
 }  // namespace mha::io

@@ -1,6 +1,7 @@
 // A file that is replaced whole or not at all.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -12,8 +13,8 @@
 namespace mha::io {
 
 // Writes into a temporary file beside the target, which commit() puts in the target's place; going without commit() leaves
-// the target as it was. A link is followed, the permissions of an existing file are kept. What is no regular file (a pipe,
-// a device) cannot be replaced and is written straight.
+// the target as it was, and so does a signal that ends the program. A link is followed, the permissions of an existing file
+// are kept. What is no regular file (a pipe, a device) cannot be replaced and is written straight. Throws Error.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -24,7 +25,8 @@ class OutputFile {
   Sink& sink() { return *sink_; }
 
   // At any place instead of one thing after another, and from several threads; not where sink() is used, and only where the
-  // target is a regular file, else throws Error. make_room first, with the size that the file will have at least.
+  // target is a regular file. make_room first, with the size that the file will have at least. What was not written
+  // is told by complete() as well.
   void make_room(std::int64_t size);
   void write_at(std::int64_t begin, const void* bytes, std::size_t count);
   void read_at(std::int64_t begin, void* bytes, std::size_t count) const;  // of what was written
@@ -41,6 +43,7 @@ class OutputFile {
   std::string target_;     // what the links lead to
   std::string temporary_;  // empty: written straight, or nothing left to remove
   int descriptor_ = -1;
+  std::atomic<int> failure_ = 0;  // the errno of a write_at
   std::optional<FdSink> sink_;
 };
 

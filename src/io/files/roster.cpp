@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 
@@ -113,10 +111,7 @@ std::vector<Student> parse_roster(std::string_view text, std::string_view file) 
 }
 
 std::vector<Student> read_roster(const std::string& path) {
-  const InputFile found(path);  // says why where there is none
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return parse_roster(text, path);
+  return parse_roster(InputFile(path).text(), path);
 }
 
 }  // namespace mha::io

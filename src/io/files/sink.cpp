@@ -23,7 +23,8 @@ void wait_until_writable(int descriptor) {
 
 }  // namespace
 
-FdSink::FdSink(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {
+FdSink::FdSink(int descriptor, std::string name, Reader reader)
+    : descriptor_(descriptor), name_(std::move(name)), reader_(reader) {
   buffer_.reserve(buffer_size);
 }
 
@@ -48,7 +49,7 @@ void FdSink::write_all(std::string_view text) {
       text.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       wait_until_writable(descriptor_);
-    } else if (errno == EPIPE) {
+    } else if (errno == EPIPE && reader_ == Reader::may_go) {
       throw ClosedPipe();
     } else if (errno != EINTR) {
       throw Error("could not write to " + name_ + ": " + std::generic_category().message(errno), Exit::no_output);

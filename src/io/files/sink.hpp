@@ -30,8 +30,10 @@ struct ClosedPipe {};
 // Does not own the descriptor. What is not flushed when the sink goes is lost: only flush() can report a full disk.
 class FdSink : public Sink {
  public:
+  enum class Reader { may_go, is_needed };  // whether a closed pipe is a ClosedPipe or an Error
+
   // `name` is what messages call the descriptor: a path, or "standard output".
-  FdSink(int descriptor, std::string name);
+  FdSink(int descriptor, std::string name, Reader reader = Reader::may_go);
   void write(std::string_view text) override;
   void flush() override;
 
@@ -40,6 +42,7 @@ class FdSink : public Sink {
 
   int descriptor_;
   std::string name_;
+  Reader reader_;
   std::string buffer_;
 };
 

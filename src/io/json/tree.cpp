@@ -9,7 +9,7 @@
 #include <charconv>
 
 #include "core/utf8.hpp"
-#include "io/arrays/file_matrix.hpp"
+#include "io/arrays/matrix_files.hpp"
 
 namespace mha::io {
 namespace {
@@ -67,12 +67,6 @@ bool is_plain_key(std::string_view key) {
 }
 
 }  // namespace
-
-const OddEntry* Grid::first_odd_except(std::initializer_list<OddEntry::Kind> accepted) const {
-  for (const OddEntry& entry : odd)
-    if (std::find(accepted.begin(), accepted.end(), entry.kind) == accepted.end()) return &entry;
-  return nullptr;
-}
 
 void Writing::see(std::string_view number, double value) {
   Writing one = written(number);

@@ -2,7 +2,6 @@
 // values that are taken from it.
 #pragma once
 
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -46,9 +45,6 @@ struct Grid {
   Writing writing;                 // only where the reader was asked for it
   // Where {"file": …} stands: the axes are known, and the numbers stay there until they are asked for.
   std::shared_ptr<const FileMatrix> file;
-
-  // The earliest odd entry of any kind but these.
-  const OddEntry* first_odd_except(std::initializer_list<OddEntry::Kind> accepted) const;
 };
 
 struct Node;

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <span>
 
-#include "io/arrays/file_matrix.hpp"
+#include "io/arrays/matrix_files.hpp"
 
 namespace mha::io {
 namespace {
@@ -45,18 +45,22 @@ std::string_view remedy(OddEntry::Kind kind, Entries entries) {
   return "";
 }
 
-void refuse_odd_entries(const Grid& grid, Entries entries) {
-  using Kind = OddEntry::Kind;
-  const OddEntry* odd = nullptr;
-  switch (entries) {
-    case Entries::numbers: odd = grid.first_odd_except({}); break;
-    case Entries::switches: odd = grid.first_odd_except({Kind::boolean}); break;
-    case Entries::addends: odd = grid.first_odd_except({Kind::minus_infinity_text, Kind::not_finite}); break;
-    case Entries::answers: odd = grid.first_odd_except({Kind::minus_infinity_text, Kind::not_finite, Kind::null}); break;
+bool may_stand(OddEntry::Kind kind, Entries entries) {
+  switch (kind) {
+    case OddEntry::Kind::boolean: return entries == Entries::switches;
+    case OddEntry::Kind::null: return entries == Entries::answers;
+    case OddEntry::Kind::text: return false;
+    case OddEntry::Kind::minus_infinity_text:
+    case OddEntry::Kind::not_finite: return entries == Entries::addends || entries == Entries::answers;
   }
-  if (odd != nullptr)
-    throw InputFault(odd->position, odd->path,
-                     fmt::format("{} stands where a number belongs; {}", odd->found, remedy(odd->kind, entries)));
+  return false;
+}
+
+void refuse_odd_entries(const Grid& grid, Entries entries) {
+  for (const OddEntry& odd : grid.odd)
+    if (!may_stand(odd.kind, entries))
+      throw InputFault(odd.position, odd.path,
+                       fmt::format("{} stands where a number belongs; {}", odd.found, remedy(odd.kind, entries)));
 }
 
 // "[1][0]" for the entry at this place of the flat numbers.

@@ -1,4 +1,4 @@
-// The tensors of a model by name. Only headers are read; the shards of an index only where they are needed.
+// A model as it lies in files. Only headers are read; the shards of an index only where they are needed.
 #include "io/model/model_files.hpp"
 
 #include <fmt/format.h>
@@ -6,42 +6,29 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"
-#include "io/files/file_identity.hpp"
 #include "io/files/input_file.hpp"
+#include "io/files/paths.hpp"
 #include "io/json/reader.hpp"
 #include "io/json/tree.hpp"
 
 namespace mha::io {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view single_name = "model.safetensors";
 constexpr std::string_view index_name = "model.safetensors.index.json";
-constexpr std::string_view ending = ".safetensors";
+constexpr std::string_view safetensors_ending = ".safetensors";
 
 std::string in_folder(const std::string& folder, std::string_view name) {
-  return folder == "." ? std::string(name) : (fs::path(folder) / name).string();
-}
-
-std::vector<std::string> safetensors_in(const std::string& folder) {
-  std::error_code error;
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    if (entry.path().extension() == ending) names.push_back(entry.path().filename().string());
-  if (error) throw named(folder, error.value());
-  std::sort(names.begin(), names.end());
-  return names;
+  return folder == "." ? std::string(name) : (std::filesystem::path(folder) / name).string();
 }
 
 // The shard beside the index that a member of its weight_map names.
 const std::string& shard_of(const Node& node) {
   const std::string& name = expect_text(node);
-  if (name.empty() || name.find('/') != std::string::npos || !name.ends_with(ending))
+  if (name.empty() || name.find('/') != std::string::npos || !name.ends_with(safetensors_ending))
     fail(node, fmt::format("found {}, expected the name of a .safetensors file in the same folder", quote(name)));
   return name;
 }
@@ -57,6 +44,20 @@ const Object& weight_map_of(const Node& root) {
        "there is no \"weight_map\", so this is no index of a model in shards; name a .safetensors file, "
        "a model.safetensors.index.json or the model's folder");
 }
+
+const Object& object_at(const Node& node) {
+  if (node.as<Object>() == nullptr) fail(node, fmt::format("found {}, expected an object", describe(node)));
+  return *node.as<Object>();
+}
+
+// The value and its path, where there is one.
+template <typename Expect>
+auto configured(const Node* node, Expect expect) {
+  using Value = std::decay_t<decltype(expect(*node))>;
+  return node == nullptr ? std::optional<Configured<Value>>() : Configured<Value>{expect(*node), node->path};
+}
+
+constexpr Index largest_count = 1'000'000'000;  // so that the product of two is an integer
 
 }  // namespace
 
@@ -85,7 +86,8 @@ void ModelFiles::read_folder() {
   const std::string index = in_folder(folder_, index_name), single = in_folder(folder_, single_name);
   if (status_of(single)) return read_single(single);
   if (status_of(index)) return read_index(index);
-  const std::vector<std::string> names = safetensors_in(folder_);
+  std::vector<std::string> names = files_in(folder_);
+  std::erase_if(names, [](const std::string& name) { return !name.ends_with(safetensors_ending); });
   if (names.size() == 1) return read_single(in_folder(folder_, names.front()));
   if (names.empty())
     throw Error(
@@ -96,7 +98,7 @@ void ModelFiles::read_folder() {
 
 void ModelFiles::read_single(const std::string& path) {
   const SafetensorsHeader& all = header(path);  // which knows other formats by their first bytes
-  if (!path.ends_with(ending))
+  if (!path.ends_with(safetensors_ending))
     throw Error(
         fmt::format("{}: the name of a .safetensors file ends so, which is how `mha run` knows it; rename it", path));
   for (const SafetensorsEntry& entry : all.tensors) places_[entry.name] = path;
@@ -105,28 +107,24 @@ void ModelFiles::read_single(const std::string& path) {
 void ModelFiles::read_index(const std::string& path) {
   const InputFile file(path);
   index_ = path;
-  try {
+  under_name(path, [&] {
     Source source(file.fd());
     const Node root = read_json(source, {}, NumberTexts::minus_infinity, Notes::kept);
     for (const Member& member : weight_map_of(root)) places_[member.key] = in_folder(folder_, shard_of(member.node));
-  } catch (const InputFault& fault) {
-    throw named(path, fault);
-  } catch (const std::system_error& error) {
-    throw named(path, error.code().value());
-  }
+  });
 }
 
 const SafetensorsHeader& ModelFiles::header(const std::string& file) {
   const auto found = headers_.find(file);
   if (found != headers_.end()) return found->second;
-  return headers_[file] = read_safetensors_header(file);
+  return headers_[file] = read_safetensors_header(InputFile(file), file);
 }
 
 const SafetensorsEntry& ModelFiles::tensor(std::string_view name) {
   const std::string& file = file_of(name);
   if (const SafetensorsEntry* entry = header(file).find(name)) return *entry;
-  throw Error(fmt::format("{}: the tensor \"{}\" is not in it, though {} says so; fetch both again", file,
-                          escape(name, 200), index_.value_or("the index")));
+  throw Error(fmt::format("{}: the {} is not in it, though {} says so; fetch both again", file, tensor_called(name),
+                          index_.value_or("the index")));
 }
 
 std::vector<std::string> ModelFiles::files() const {
@@ -135,6 +133,64 @@ std::vector<std::string> ModelFiles::files() const {
   for (const auto& [name, file] : places_)
     if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
   return files;
+}
+
+ModelConfig::ModelConfig(const std::string& folder) {
+  const std::string path = folder == "." ? "config.json" : folder + (folder.ends_with('/') ? "" : "/") + "config.json";
+  if (!status_of(path)) return;
+  const InputFile file(path);
+  under_name(path, [&] {
+    Source source(file.fd());
+    root_ = read_json(source, {});
+    values_ = &object_at(root_);
+    const Object* text_model = value("num_attention_heads") == nullptr ? object("text_config") : nullptr;
+    if (text_model != nullptr) values_ = text_model;
+  });
+  path_ = path;
+}
+
+bool ModelConfig::has(std::string_view key) const {
+  return values_ != nullptr &&
+         std::any_of(values_->begin(), values_->end(), [&](const Member& member) { return member.key == key; });
+}
+
+const Node* ModelConfig::value_in(const Object* object, std::string_view key) {
+  if (object == nullptr) return nullptr;
+  for (const Member& member : *object)
+    if (member.key == key) return member.node.as<Null>() == nullptr ? &member.node : nullptr;
+  return nullptr;
+}
+
+std::optional<Configured<double>> ModelConfig::number_in(const Object* object, std::string_view key) {
+  return configured(value_in(object, key), expect_number);
+}
+
+std::optional<Configured<Index>> ModelConfig::count(std::initializer_list<std::string_view> keys) const {
+  const Node* node = nullptr;
+  for (const std::string_view key : keys)
+    if (node == nullptr) node = value(key);
+  return configured(node, [](const Node& found) {
+    const Index count = expect_integer(found);
+    if (count < 1 || count > largest_count)
+      fail(found, fmt::format("found {}, expected a count from 1 to {}", count, largest_count));
+    return count;
+  });
+}
+
+std::optional<Configured<bool>> ModelConfig::boolean(std::string_view key) const {
+  return configured(value(key), [](const Node& node) {
+    if (node.as<bool>() == nullptr) fail(node, fmt::format("found {}, expected true or false", describe(node)));
+    return *node.as<bool>();
+  });
+}
+
+std::optional<Configured<std::string>> ModelConfig::text(std::string_view key) const {
+  return configured(value(key), expect_text);
+}
+
+const Object* ModelConfig::object(std::string_view key) const {
+  const Node* node = value(key);
+  return node == nullptr ? nullptr : &object_at(*node);
 }
 
 }  // namespace mha::io

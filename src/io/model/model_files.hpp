@@ -1,15 +1,52 @@
-// The tensors of a model by name: in one .safetensors file, in shards with an index, or in a folder with either.
+// A model as it lies in files: its tensors by name, and the values of its config.json.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include "io/arrays/safetensors_header.hpp"
+#include "core/text.hpp"
+#include "io/arrays/safetensors.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
+
+// A piece of a sentence in both languages.
+struct Saying {
+  std::string en, zh;
+
+  const std::string& in(Language language) const { return language == Language::zh ? zh : en; }
+};
+
+// The sentence with its pieces filled in; those that are Sayings in the same language.
+template <typename... Pieces>
+Saying say(const Text& sentence, const Pieces&... pieces) {
+  const auto in = [&](Language language) {
+    const auto piece_of = [language](const auto& piece) -> const auto& {
+      if constexpr (std::is_same_v<decltype(piece), const Saying&>)
+        return piece.in(language);
+      else
+        return piece;
+    };
+    return fmt::format(fmt::runtime(sentence.in(language)), piece_of(pieces)...);
+  };
+  return {in(Language::en), in(Language::zh)};
+}
+
+inline Saying in_config(const std::string& key) {
+  return say({"{} in config.json", "config.json 的 {}"}, key);
+}
+
+// What is called the same in both: an option, a tensor.
+inline Saying named_so(const std::string& name) {
+  return {name, name};
+}
 
 // "8×4"; "scalar" for a single number.
 std::string shape_of(const SafetensorsEntry& entry);
@@ -41,6 +78,43 @@ class ModelFiles {
   std::vector<std::string> names_;
   std::map<std::string, std::string, std::less<>> places_;  // tensor → file
   std::map<std::string, SafetensorsHeader> headers_;        // by file
+};
+
+// A value and where in config.json it is from: "num_attention_heads".
+template <typename Value>
+struct Configured {
+  Value value;
+  std::string key;
+};
+
+// A key that is absent, and one that is null, has no value; one of the wrong type throws InputFault, which belongs to
+// path().
+class ModelConfig {
+ public:
+  explicit ModelConfig(const std::string& folder);  // where there is no config.json, nothing has a value
+  ModelConfig(const ModelConfig&) = delete;
+  ModelConfig& operator=(const ModelConfig&) = delete;
+
+  bool given() const { return !path_.empty(); }
+  const std::string& path() const { return path_; }
+
+  // The first of these keys that has a value.
+  std::optional<Configured<Index>> count(std::initializer_list<std::string_view> keys) const;  // at least 1
+  std::optional<Configured<double>> number(std::string_view key) const { return number_in(values_, key); }
+  std::optional<Configured<bool>> boolean(std::string_view key) const;
+  std::optional<Configured<std::string>> text(std::string_view key) const;
+  const Object* object(std::string_view key) const;
+  bool has(std::string_view key) const;                                             // null counts
+  const Node* value(std::string_view key) const { return value_in(values_, key); }  // neither absent nor null
+
+  // The same inside an object of the config.
+  static const Node* value_in(const Object* object, std::string_view key);
+  static std::optional<Configured<double>> number_in(const Object* object, std::string_view key);
+
+ private:
+  std::string path_;
+  Node root_;
+  const Object* values_ = nullptr;  // the language model's own object where the config has several
 };
 
 }  // namespace mha::io

@@ -1,4 +1,4 @@
-// One attention of a model, in the order in which its parts depend on one another.
+// One attention of a model, in the order in which its parts depend on one another, and what is said of it.
 #include "io/model/model_import.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"
 #include "io/files/input_file.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 namespace {
@@ -128,16 +129,72 @@ ImportedAttention import_from(ModelFiles& model, const ModelConfig& config, cons
   return found;
 }
 
+Saying layer_of(const ImportedAttention& found) {
+  return found.place.layer ? say({"layer {}", "第 {} 层"}, *found.place.layer) : Saying{};
+}
+
+Saying heads_of(const HeadCounts& heads) {
+  const Saying words = say({"{} ({}) of d_k {} ({})", "{}（{}），d_k = {}（{}）"},
+                           Saying{counted(heads.heads, "head"), fmt::format("{} 个头", heads.heads)}, heads.heads_from,
+                           heads.d_k, heads.d_k_from);
+  if (heads.kv_heads == heads.heads) return words;
+  return say({"{} on {} ({})", "{}，{}（{}）"}, words,
+             Saying{counted(heads.kv_heads, "key/value head"), fmt::format("{} 个键/值头", heads.kv_heads)},
+             heads.kv_heads_from);
+}
+
 }  // namespace
 
 ImportedAttention import_attention(const std::string& path, const ImportOptions& options) {
   ModelFiles model(path);
   const ModelConfig config(model.folder());
-  try {
-    return import_from(model, config, options);
-  } catch (const InputFault& fault) {
-    throw named(config.path(), fault);
-  }
+  return under_name(config.path(), [&] { return import_from(model, config, options); });
+}
+
+Saying account_of(const ImportedAttention& found) {
+  const Saying layer = layer_of(found);
+  const std::string prefix = found.place.prefix.empty() ? "" : escape(found.place.prefix, 200) + "*";
+  std::vector<Saying> words = {say({"{} ({})", "{}（{}）"}, found.family->title, found.family_from)};
+  if (!layer.en.empty() && !prefix.empty())
+    words.push_back(say({"{}: {}", "{}：{}"}, layer, prefix));
+  else
+    words.push_back(layer.en.empty() ? named_so(prefix) : layer);
+  words.push_back(found.tensors.out_by_in ? Saying{"weights out×in", "权重为 out×in"}
+                                          : Saying{"weights in×out", "权重为 in×out"});
+  words.push_back(heads_of(found.heads));
+  const AttentionRules& rules = found.rules;
+  words.insert(words.end(), {rules.scale_said, rules.mask_said, rules.softcap_said, rules.rope_said});
+  for (const FoundPart& part : found.ignored)
+    words.push_back(say({"without {} ({}, {})", "不含 {}（{}，{}）"}, part.name, part.what, part.seen_as));
+  Saying all = words.front();
+  for (std::size_t i = 1; i < words.size(); ++i)
+    if (!words[i].en.empty()) all = say({"{}; {}", "{}；{}"}, all, words[i]);
+  return all;
+}
+
+Caption title_of(const ImportedAttention& found) {
+  const Saying layer = layer_of(found);
+  const Saying title =
+      layer.en.empty() ? named_so(std::string(found.family->title)) : say({"{}, {}", "{}，{}"}, found.family->title, layer);
+  return {title.en, title.zh, true};
+}
+
+Caption description_of(const ImportedAttention& found) {
+  const Saying layer = layer_of(found);
+  Saying text = say(
+      {"The attention of {}{}. X is what the attention module receives{}; the output is before the residual connection "
+       "and before any norm behind it.",
+       "{1}{0}的注意力。X 是注意力模块接收到的输入{2}；输出是残差连接和其后归一化之前的结果。"},
+      layer.en.empty() ? layer : say({"{}, counted from 0, of ", " {}（从 0 数起）"}, layer), found.family->title,
+      found.family->after_norm ? Saying{": the tokens after the norm in front of it", "，即经过它前面的归一化之后的词元"}
+                               : Saying{});
+  if (!found.place.prefix.empty())
+    text = say({"{} Its tensors begin with \"{}\".", "{}张量名以“{}”开头。"}, text, found.place.prefix);
+  for (const FoundPart& part : found.ignored)
+    text = say({"{} Not computed here, though the model has it: {} ({}), so the numbers are not those of the model.",
+                "{}模型具有而此处不计算：{}（{}），因此数值与该模型不同。"},
+               text, part.name, part.what);
+  return {text.en, text.zh, true};
 }
 
 }  // namespace mha::io

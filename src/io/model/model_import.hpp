@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "io/model/model_heads.hpp"
-#include "io/model/model_layers.hpp"
+#include "core/problem.hpp"
 #include "io/model/model_rules.hpp"
 #include "io/model/model_tensors.hpp"
 
@@ -35,5 +34,13 @@ struct ImportedAttention {
 
 // `path` is a .safetensors file, an index of shards or a folder. No number of any tensor is read. Throws Error.
 ImportedAttention import_attention(const std::string& path, const ImportOptions& options);
+
+// Which family, orientation, head counts, scale, mask and rope base were taken, and from what.
+Saying account_of(const ImportedAttention& found);
+
+Caption title_of(const ImportedAttention& found);
+
+// What the layer is given and gives, and what the problem goes without.
+Caption description_of(const ImportedAttention& found);
 
 }  // namespace mha::io

@@ -1,4 +1,4 @@
-// Which attentions a model's tensors hold, and the one that is meant.
+// Which attentions a model's tensors hold, the one that is meant, and the parts of it that mha does not compute.
 #pragma once
 
 #include <optional>
@@ -26,5 +26,23 @@ struct LayerChoice {
 
 // The one that is meant. Where there is none, or more than one, an Error lists what is there.
 AttentionPlace choose_attention(ModelFiles& model, const LayerChoice& choice);
+
+struct FoundPart {
+  std::string name;     // as --ignore has it
+  Saying what;          // "the norms of queries and keys"
+  std::string seen_as;  // the tensor, or the key and value of config.json
+};
+
+// By the tensors that stand among those of the attention.
+std::vector<FoundPart> find_parts(const ModelFiles& model, const AttentionPlace& place);
+
+// A row of the table as found; the name must be one.
+FoundPart part_called(std::string_view name, std::string seen_as);
+
+// Error that lists the parts which `ignored` does not name. A name of the tensor or key serves as well: q_norm for qk_norm.
+void refuse_parts(const std::vector<FoundPart>& parts, const std::vector<std::string>& ignored);
+
+// Error for a name that is neither in the table nor among the parts.
+void refuse_unknown_names(const std::vector<FoundPart>& parts, const std::vector<std::string>& ignored);
 
 }  // namespace mha::io

@@ -10,9 +10,10 @@
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "io/arrays/matrix_archive.hpp"
-#include "io/files/file_identity.hpp"
+#include "io/files/paths.hpp"
 #include "io/json/tree.hpp"
-#include "io/model/model_account.hpp"
+#include "io/json/writer.hpp"
+#include "io/model/model_import.hpp"
 #include "io/problem/problem_writer.hpp"
 
 namespace mha::io {
@@ -110,13 +111,13 @@ Problem problem_of(const ImportedAttention& found, const ImportedInputs& inputs)
 
 // Gives the rows of the input, which must have as many columns as the weights take.
 Index check_input(std::string_view option, const std::string& path, const TensorPlace& weights) {
-  const std::vector<Index> axes = open_matrix_archive(path, path)->array("")->header.axes;
+  const std::vector<Index> axes = open_matrix_archive(path, path).array("")->header.axes;
   if (axes.size() != 2 && axes.size() != 3)
     throw Error(fmt::format("{} {}: it has {}, expected a matrix with one row for each token, or a batch of them", option,
                             path, axes.size() == 1 ? "one axis" : fmt::format("{} axes", axes.size())));
   if (axes.back() != weights.in)
-    throw Error(fmt::format("{} {}: it is {} and the tensor \"{}\" takes {}", option, path, shape_text(axes),
-                            escape(weights.tensor, 200), counted(weights.in, "column")));
+    throw Error(fmt::format("{} {}: it is {} and the {} takes {}", option, path, shape_text(axes),
+                            tensor_called(weights.tensor), counted(weights.in, "column")));
   return axes[axes.size() - 2];
 }
 

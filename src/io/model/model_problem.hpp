@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "io/model/model_import.hpp"
 #include "io/files/sink.hpp"
+#include "io/model/model_import.hpp"
 
 namespace mha::io {
 

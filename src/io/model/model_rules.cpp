@@ -8,11 +8,15 @@
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "io/json/tree.hpp"
-#include "io/model/model_layer_type.hpp"
-#include "io/model/model_rope.hpp"
 
 namespace mha::io {
 namespace {
+
+constexpr Text both_say = {"{}, {}", "{}，{}"};
+
+Saying nothing_says(std::string_view key) {
+  return say({"nothing says {}", "没有 {}"}, key);
+}
 
 class RuleFinder {
  public:
@@ -35,16 +39,158 @@ class RuleFinder {
     return *type_;
   }
 
-  void find_mask();
-  void find_window();
-  void refuse_other_directions();
-  std::optional<Index> window_said(Saying& from) const;
-  bool option_decides() const;
-  void find_scale();
-  void scale_by_number(double number, const Saying& from);
-  void find_gpt2_scale();
-  void find_softcap();
-  void find_rope_of_layer();
+  void find_mask() {
+    const auto decoder = family_.causal == CausalRule::if_decoder ? config_.boolean("is_decoder") : std::nullopt;
+    rules_.causal = family_.causal == CausalRule::always || (decoder && decoder->value);
+    if (family_.causal != CausalRule::always && options_.window && *options_.window)
+      throw Error(fmt::format("--window: {} has no sliding window; leave it out", family_.title));
+    if (family_.causal == CausalRule::always) return find_window();
+    rules_.mask_said = rules_.causal ? Saying{"causal mask", "因果掩码"} : Saying{"no mask", "无掩码"};
+    if (family_.causal == CausalRule::never) return;
+    rules_.mask_said =
+        say({"{} ({})", "{}（{}）"}, rules_.mask_said, decoder ? in_config(decoder->key) : nothing_says("is_decoder"));
+  }
+
+  // Models of this family that were made to look both ways.
+  void refuse_other_directions() {
+    if (const auto causal = config_.boolean("is_causal"); causal && !causal->value)
+      rules_.parts.push_back(part_called("bidirectional", causal->key + " is false in config.json"));
+    const Node* both = config_.value("use_bidirectional_attention");
+    if (both == nullptr || (both->as<bool>() != nullptr && !*both->as<bool>())) return;
+    rules_.parts.push_back(
+        part_called("bidirectional", fmt::format("{} is {} in config.json", both->path, describe(*both))));
+  }
+
+  // Whether --window says that there is a window, rather than only how wide it is.
+  bool option_decides() const {
+    if (!options_.window || config_.value("layer_types") != nullptr) return false;
+    return family_.window == WindowRule::never ||
+           (family_.window == WindowRule::qwen && config_.value("use_sliding_window") == nullptr);
+  }
+
+  std::optional<Index> window_said(Saying& from) const {
+    if (options_.window) {
+      from = named_so("--window");
+      return *options_.window;
+    }
+    const bool may_have = family_.window != WindowRule::never || config_.value("layer_types") != nullptr;
+    const auto configured = may_have ? config_.count({"sliding_window"}) : std::nullopt;
+    from = configured ? in_config(configured->key) : nothing_says("sliding_window");
+    return configured ? std::optional(configured->value) : std::nullopt;
+  }
+
+  void find_window() {
+    refuse_other_directions();
+    rules_.causal = true;
+    rules_.mask_said = {"causal mask", "因果掩码"};
+    Saying from;
+    const std::optional<Index> window = window_said(from);
+    const bool listed = config_.value("layer_types") != nullptr;
+    if (family_.window == WindowRule::never && !listed && !window) return;
+    if (window && !option_decides() && type().from.en != from.en && !type().from.en.empty())
+      from = say(both_say, from, type().from);
+    if (listed && type().sliding && !window && !options_.window)
+      throw Error(
+          fmt::format("{}: {} is \"sliding_attention\", but nothing says how wide sliding_window is; say it with --window",
+                      config_.path(), type().from.en));
+    if (window && (option_decides() || type().sliding)) rules_.window = window;
+    rules_.mask_said = rules_.window ? say({"causal mask with a window of {} ({})", "因果掩码，窗口为 {}（{}）"},
+                                           Saying{counted(*window, "key"), fmt::format("{} 个键", *window)}, from)
+                                     : say({"causal mask without a window ({})", "因果掩码，无窗口（{}）"}, from);
+  }
+
+  void scale_by_number(double number, const Saying& from) {
+    if (number == 1) {
+      rules_.scale = {Scale::Kind::none, 0};
+      rules_.scale_said = say({"no scale ({})", "不缩放（{}）"}, from);
+      return;
+    }
+    rules_.scale = {Scale::Kind::number, number};
+    rules_.scale_said = say({"scale {} ({})", "缩放因子 {}（{}）"}, number, from);
+  }
+
+  void find_scale() {
+    if (options_.scale) return scale_by_number(options_.scale->value_or(1), named_so("--scale"));
+    rules_.scale_said = say({"scale 1/√{} (d_k)", "缩放因子 1/√{}（d_k）"}, d_k_);
+    switch (family_.scale) {
+      case ScaleRule::root_of_d_k: return;
+      case ScaleRule::gpt2: return find_gpt2_scale();
+      case ScaleRule::query_pre_attn_scalar: break;
+    }
+    const auto scalar = config_.number("query_pre_attn_scalar");
+    if (!scalar) {
+      if (config_.given())
+        throw Error(fmt::format("{}: query_pre_attn_scalar is missing, by whose root {} scales; say it with --scale",
+                                config_.path(), family_.title));
+      rules_.scale_said =
+          say({"{}, since nothing says the query_pre_attn_scalar of {}", "{}，因为没有 {} 的 query_pre_attn_scalar"},
+              rules_.scale_said, family_.title);
+      return;
+    }
+    if (!(scalar->value > 0))
+      throw Error(fmt::format("{}: {} is {}, expected a number above 0", config_.path(), scalar->key, scalar->value));
+    if (scalar->value != static_cast<double>(d_k_)) rules_.scale = {Scale::Kind::number, 1 / std::sqrt(scalar->value)};
+    rules_.scale_said = say({"scale 1/√{} ({})", "缩放因子 1/√{}（{}）"}, scalar->value, in_config(scalar->key));
+  }
+
+  // 1/√d_k unless scale_attn_weights is false; by scale_attn_by_inverse_layer_idx another 1/(layer + 1).
+  void find_gpt2_scale() {
+    const auto weights = config_.boolean("scale_attn_weights");
+    const auto inverse = config_.boolean("scale_attn_by_inverse_layer_idx");
+    const bool by_root = !weights || weights->value;
+    Saying from = by_root ? named_so("1/√d_k") : in_config(weights->key);
+    double number = by_root ? 1 / std::sqrt(static_cast<double>(d_k_)) : 1;
+    if (inverse && inverse->value) {
+      if (!layer_)
+        throw Error(
+            "the scale depends on the layer (scale_attn_by_inverse_layer_idx in config.json), and the names of the "
+            "tensors do not say which layer this is; say it with --layer");
+      number /= static_cast<double>(*layer_ + 1);
+      from = say(both_say, from, in_config(inverse->key));
+    } else if (by_root) {
+      return;
+    }
+    scale_by_number(number, from);
+    if (by_root && *layer_ == 0) rules_.scale = {};  // the paper's own
+  }
+
+  void find_softcap() {
+    const auto tell = [this](const Saying& from) {
+      rules_.softcap_said = rules_.softcap ? say({"softcap {} ({})", "软上限 {}（{}）"}, *rules_.softcap, from)
+                                           : say({"no softcap ({})", "无软上限（{}）"}, from);
+    };
+    if (options_.softcap) {
+      rules_.softcap = *options_.softcap;
+      return tell(named_so("--softcap"));
+    }
+    if (family_.softcap == SoftcapRule::never) return;
+    constexpr std::string_view key = "attn_logit_softcapping";
+    if (family_.softcap == SoftcapRule::expected && config_.given() && !config_.has(key))
+      throw Error(fmt::format("{}: {} is missing, which {} has; say it with --softcap, or --softcap none", config_.path(),
+                              key, family_.title));
+    const auto configured = config_.number(key);
+    if (configured && !(configured->value > 0))
+      throw Error(fmt::format("{}: {} is {}, expected a number above 0", config_.path(), key, configured->value));
+    if (configured) rules_.softcap = configured->value;
+    tell(config_.has(key) ? in_config(std::string(key)) : nothing_says(key));
+  }
+
+  void find_rope_of_layer() {
+    if (!family_.rope) {
+      if (options_.rope_base)
+        throw Error(fmt::format("--rope-base: {} has no rotary positions; leave it out", family_.title));
+      if (const auto kind = config_.text("position_embedding_type");
+          kind && family_.names == Names::bert && kind->value != "absolute")
+        rules_.parts.push_back(
+            part_called("position_embedding_type", fmt::format("{} is {} in config.json", kind->key, quote(kind->value))));
+      rules_.rope_said = {"no rope", "无旋转位置"};
+      return;
+    }
+    FoundRope found = find_rope(config_, options_.rope_base, rope_depends_on_type(config_) ? type() : LayerType{}, d_k_);
+    rules_.rope = found.rope;
+    rules_.rope_said = std::move(found.said);
+    for (FoundPart& part : found.parts) rules_.parts.push_back(std::move(part));
+  }
 
   const Family& family_;
   const ModelConfig& config_;
@@ -54,165 +200,6 @@ class RuleFinder {
   std::optional<LayerType> type_;
   AttentionRules rules_;
 };
-
-void RuleFinder::find_mask() {
-  const auto decoder = family_.causal == CausalRule::if_decoder ? config_.boolean("is_decoder") : std::nullopt;
-  rules_.causal = family_.causal == CausalRule::always || (decoder && decoder->value);
-  if (family_.causal != CausalRule::always && options_.window && *options_.window)
-    throw Error(fmt::format("--window: {} has no sliding window; leave it out", family_.title));
-  if (family_.causal == CausalRule::always) return find_window();
-  rules_.mask_said = rules_.causal ? Saying{"causal mask", "因果掩码"} : Saying{"no mask", "无掩码"};
-  if (family_.causal == CausalRule::never) return;
-  const Saying from = decoder ? in_config(decoder->key) : Saying{"nothing says is_decoder", "没有 is_decoder"};
-  rules_.mask_said.en += fmt::format(" ({})", from.en);
-  rules_.mask_said.zh += fmt::format("（{}）", from.zh);
-}
-
-// Models of this family that were made to look both ways.
-void RuleFinder::refuse_other_directions() {
-  if (const auto causal = config_.boolean("is_causal"); causal && !causal->value)
-    rules_.parts.push_back(part_called("bidirectional", causal->key + " is false in config.json"));
-  const Node* both = config_.value("use_bidirectional_attention");
-  if (both == nullptr || (both->as<bool>() != nullptr && !*both->as<bool>())) return;
-  rules_.parts.push_back(part_called("bidirectional", fmt::format("{} is {} in config.json", both->path, describe(*both))));
-}
-
-// Whether --window says that there is a window, rather than only how wide it is.
-bool RuleFinder::option_decides() const {
-  if (!options_.window || config_.value("layer_types") != nullptr) return false;
-  return family_.window == WindowRule::never ||
-         (family_.window == WindowRule::qwen && config_.value("use_sliding_window") == nullptr);
-}
-
-std::optional<Index> RuleFinder::window_said(Saying& from) const {
-  if (options_.window) {
-    from = named_so("--window");
-    return *options_.window;
-  }
-  const bool may_have = family_.window != WindowRule::never || config_.value("layer_types") != nullptr;
-  const auto configured = may_have ? config_.count({"sliding_window"}) : std::nullopt;
-  from = configured ? in_config(configured->key) : Saying{"nothing says sliding_window", "没有 sliding_window"};
-  return configured ? std::optional(configured->value) : std::nullopt;
-}
-
-void RuleFinder::find_window() {
-  refuse_other_directions();
-  rules_.causal = true;
-  rules_.mask_said = {"causal mask", "因果掩码"};
-  Saying from;
-  const std::optional<Index> window = window_said(from);
-  const bool listed = config_.value("layer_types") != nullptr;
-  if (family_.window == WindowRule::never && !listed && !window) return;
-  if (window && !option_decides() && type().from.en != from.en && !type().from.en.empty())
-    from = {from.en + ", " + type().from.en, from.zh + "，" + type().from.zh};
-  if (listed && type().sliding && !window && !options_.window)
-    throw Error(
-        fmt::format("{}: {} is \"sliding_attention\", but nothing says how wide sliding_window is; say it with --window",
-                    config_.path(), type().from.en));
-  if (window && (option_decides() || type().sliding)) rules_.window = window;
-  rules_.mask_said = rules_.window
-                         ? Saying{fmt::format("causal mask with a window of {} ({})", counted(*window, "key"), from.en),
-                                  fmt::format("因果掩码，窗口为 {} 个键（{}）", *window, from.zh)}
-                         : Saying{fmt::format("causal mask without a window ({})", from.en),
-                                  fmt::format("因果掩码，无窗口（{}）", from.zh)};
-}
-
-void RuleFinder::scale_by_number(double number, const Saying& from) {
-  if (number == 1) {
-    rules_.scale = {Scale::Kind::none, 0};
-    rules_.scale_said = {fmt::format("no scale ({})", from.en), fmt::format("不缩放（{}）", from.zh)};
-    return;
-  }
-  rules_.scale = {Scale::Kind::number, number};
-  rules_.scale_said = {fmt::format("scale {} ({})", number, from.en), fmt::format("缩放因子 {}（{}）", number, from.zh)};
-}
-
-void RuleFinder::find_scale() {
-  if (options_.scale) return scale_by_number(options_.scale->value_or(1), named_so("--scale"));
-  rules_.scale_said = {fmt::format("scale 1/√{} (d_k)", d_k_), fmt::format("缩放因子 1/√{}（d_k）", d_k_)};
-  switch (family_.scale) {
-    case ScaleRule::root_of_d_k: return;
-    case ScaleRule::gpt2: return find_gpt2_scale();
-    case ScaleRule::query_pre_attn_scalar: break;
-  }
-  const auto scalar = config_.number("query_pre_attn_scalar");
-  if (!scalar) {
-    if (config_.given())
-      throw Error(fmt::format("{}: query_pre_attn_scalar is missing, by whose root {} scales; say it with --scale",
-                              config_.path(), family_.title));
-    rules_.scale_said.en += fmt::format(", since nothing says the query_pre_attn_scalar of {}", family_.title);
-    rules_.scale_said.zh += fmt::format("，因为没有 {} 的 query_pre_attn_scalar", family_.title);
-    return;
-  }
-  if (!(scalar->value > 0))
-    throw Error(fmt::format("{}: {} is {}, expected a number above 0", config_.path(), scalar->key, scalar->value));
-  if (scalar->value != static_cast<double>(d_k_)) rules_.scale = {Scale::Kind::number, 1 / std::sqrt(scalar->value)};
-  const Saying from = in_config(scalar->key);
-  rules_.scale_said = {fmt::format("scale 1/√{} ({})", scalar->value, from.en),
-                       fmt::format("缩放因子 1/√{}（{}）", scalar->value, from.zh)};
-}
-
-// 1/√d_k unless scale_attn_weights is false; by scale_attn_by_inverse_layer_idx another 1/(layer + 1).
-void RuleFinder::find_gpt2_scale() {
-  const auto weights = config_.boolean("scale_attn_weights");
-  const auto inverse = config_.boolean("scale_attn_by_inverse_layer_idx");
-  const bool by_root = !weights || weights->value;
-  Saying from = by_root ? Saying{"1/√d_k", "1/√d_k"} : in_config(weights->key);
-  double number = by_root ? 1 / std::sqrt(static_cast<double>(d_k_)) : 1;
-  if (inverse && inverse->value) {
-    if (!layer_)
-      throw Error(
-          "the scale depends on the layer (scale_attn_by_inverse_layer_idx in config.json), and the names of the "
-          "tensors do not say which layer this is; say it with --layer");
-    number /= static_cast<double>(*layer_ + 1);
-    from = {from.en + ", " + in_config(inverse->key).en, from.zh + "，" + in_config(inverse->key).zh};
-  } else if (by_root) {
-    return;
-  }
-  scale_by_number(number, from);
-  if (by_root && *layer_ == 0) rules_.scale = {};  // the paper's own
-}
-
-void RuleFinder::find_softcap() {
-  const auto say = [this](const Saying& from) {
-    rules_.softcap_said = rules_.softcap
-                              ? Saying{fmt::format("softcap {} ({})", *rules_.softcap, from.en),
-                                       fmt::format("软上限 {}（{}）", *rules_.softcap, from.zh)}
-                              : Saying{fmt::format("no softcap ({})", from.en), fmt::format("无软上限（{}）", from.zh)};
-  };
-  if (options_.softcap) {
-    rules_.softcap = *options_.softcap;
-    return say(named_so("--softcap"));
-  }
-  if (family_.softcap == SoftcapRule::never) return;
-  constexpr std::string_view key = "attn_logit_softcapping";
-  if (family_.softcap == SoftcapRule::expected && config_.given() && !config_.has(key))
-    throw Error(fmt::format("{}: {} is missing, which {} has; say it with --softcap, or --softcap none", config_.path(),
-                            key, family_.title));
-  const auto configured = config_.number(key);
-  if (configured && !(configured->value > 0))
-    throw Error(fmt::format("{}: {} is {}, expected a number above 0", config_.path(), key, configured->value));
-  if (configured) rules_.softcap = configured->value;
-  say(config_.has(key) ? in_config(std::string(key))
-                       : Saying{fmt::format("nothing says {}", key), fmt::format("没有 {}", key)});
-}
-
-void RuleFinder::find_rope_of_layer() {
-  if (!family_.rope) {
-    if (options_.rope_base)
-      throw Error(fmt::format("--rope-base: {} has no rotary positions; leave it out", family_.title));
-    if (const auto kind = config_.text("position_embedding_type");
-        kind && family_.names == Names::bert && kind->value != "absolute")
-      rules_.parts.push_back(
-          part_called("position_embedding_type", fmt::format("{} is {} in config.json", kind->key, quote(kind->value))));
-    rules_.rope_said = {"no rope", "无旋转位置"};
-    return;
-  }
-  FoundRope found = find_rope(config_, options_.rope_base, rope_depends_on_type(config_) ? type() : LayerType{}, d_k_);
-  rules_.rope = found.rope;
-  rules_.rope_said = std::move(found.said);
-  for (FoundPart& part : found.parts) rules_.parts.push_back(std::move(part));
-}
 
 }  // namespace
 

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "core/problem.hpp"
-#include "io/model/model_config.hpp"
 #include "io/model/model_family.hpp"
-#include "io/model/model_parts.hpp"
-#include "io/model/model_saying.hpp"
+#include "io/model/model_files.hpp"
+#include "io/model/model_layers.hpp"
 
 namespace mha::io {
 
@@ -34,5 +33,26 @@ struct AttentionRules {
 // config.json that are of the wrong type.
 AttentionRules find_rules(const Family& family, const ModelConfig& config, const RuleOptions& options,
                           std::optional<Index> layer, Index d_k);
+
+struct LayerType {
+  bool sliding = false;
+  Saying from;                     // what says so
+  std::optional<FoundPart> other;  // a type that is neither full nor sliding; taken as full
+};
+
+// `layer` counts from 0; an Error asks for it where the type depends on it and it is not known.
+LayerType find_layer_type(const Family& family, const ModelConfig& config, std::optional<Index> layer);
+
+struct FoundRope {
+  Rope rope;
+  Saying said;
+  std::vector<FoundPart> parts;  // a scaling of the positions
+};
+
+// `base` is what the person says. `type` is asked only where config.json has values for each type of layer.
+FoundRope find_rope(const ModelConfig& config, std::optional<double> base, const LayerType& type, Index d_k);
+
+// Whether find_rope will look at the type.
+bool rope_depends_on_type(const ModelConfig& config);
 
 }  // namespace mha::io

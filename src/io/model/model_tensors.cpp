@@ -1,4 +1,5 @@
-// The tensors of one attention, found by the names of their family, and joined ones cut into queries, keys and values.
+// The tensors of one attention, found by the names of their family, and joined ones cut into queries, keys and values. The
+// number of heads stands nowhere in them; everything else can be checked there.
 #include "io/model/model_tensors.hpp"
 
 #include <fmt/format.h>
@@ -9,9 +10,9 @@
 namespace mha::io {
 namespace {
 
-class Locator {
+class TensorLocator {
  public:
-  Locator(ModelFiles& model, const AttentionPlace& place)
+  TensorLocator(ModelFiles& model, const AttentionPlace& place)
       : model_(model), prefix_(place.prefix), names_(names_of(place.names)) {}
 
   AttentionTensors locate() {
@@ -35,7 +36,7 @@ class Locator {
   std::string named(std::string_view key) const { return prefix_ + std::string(key); }
 
   [[noreturn]] void refuse(const TensorPlace& place, const std::string& sentence) const {
-    throw Error(fmt::format("{}: the tensor \"{}\" {}", place.file, escape(place.tensor, 200), sentence));
+    throw Error(fmt::format("{}: the {} {}", place.file, tensor_called(place.tensor), sentence));
   }
 
   TensorPlace weight(std::string_view key) {
@@ -107,10 +108,141 @@ class Locator {
   const TensorNames& names_;
 };
 
+// "\"x.q_proj.weight\" gives 8 columns (8×4, out×in)"
+std::string told(const TensorPlace& place, bool out_by_in) {
+  return fmt::format("the {} gives {} columns{}", tensor_called(place.tensor), place.out,
+                     place.cut ? " to each of Q, K and V"
+                               : fmt::format(" (it is {}×{}, {})", out_by_in ? place.out : place.in,
+                                             out_by_in ? place.in : place.out, out_by_in ? "out×in" : "in×out"));
+}
+
+// What an option says, or else the config; both must agree.
+std::optional<Configured<Index>> agreed(std::string_view option, std::optional<Index> said,
+                                        const std::optional<Configured<Index>>& configured) {
+  if (!said) return configured;
+  if (configured && configured->value != *said)
+    throw Error(
+        fmt::format("{} {} contradicts {} in config.json, which is {}; leave the option out, or import from a folder "
+                    "without that file",
+                    option, *said, configured->key, configured->value));
+  return configured ? configured : Configured<Index>{*said, ""};
+}
+
+Saying origin(const Configured<Index>& value, std::string_view option) {
+  return value.key.empty() ? named_so(std::string(option)) : in_config(value.key);
+}
+
+class HeadCounter {
+ public:
+  HeadCounter(const AttentionTensors& tensors, const ModelConfig& config, const HeadOptions& options)
+      : tensors_(tensors), config_(config), options_(options) {}
+
+  HeadCounts count() {
+    check_hidden_size();
+    count_queries();
+    count_keys();
+    check_values();
+    return counts_;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& says, const std::string& needs, const TensorPlace& place) const {
+    throw Error(fmt::format("{}, so {}, but {}", says, needs, told(place, tensors_.out_by_in)));
+  }
+
+  void check_hidden_size() const {
+    const auto hidden = hidden_size();
+    if (hidden && hidden->value != tensors_.q.W.in)
+      throw Error(fmt::format("{} in config.json is {}, but the {} takes {} columns; they are not of one model",
+                              hidden->key, hidden->value, tensor_called(tensors_.q.W.tensor), tensors_.q.W.in));
+  }
+
+  std::optional<Configured<Index>> hidden_size() const { return config_.count({"hidden_size", "n_embd", "d_model"}); }
+
+  // "config.json says 12 heads (num_attention_heads)"
+  std::string heads_said() const { return fmt::format("there are {} heads ({})", counts_.heads, counts_.heads_from.en); }
+
+  void count_queries() {
+    const TensorPlace& q = tensors_.q.W;
+    const auto heads = agreed("--heads", options_.heads, config_.count({"num_attention_heads", "n_head", "num_heads"}));
+    if (!heads)
+      throw Error(
+          fmt::format("{}, but nothing says how many heads share them{}; say it with --heads", told(q, tensors_.out_by_in),
+                      config_.given() ? ": config.json has no num_attention_heads" : ", since there is no config.json"));
+    counts_.heads = heads->value;
+    counts_.heads_from = origin(*heads, "--heads");
+    const auto hidden = hidden_size();
+    if (const auto head_dim = config_.count({"head_dim"})) {
+      counts_.d_k = head_dim->value;
+      counts_.d_k_from = in_config(head_dim->key);
+    } else if (hidden && hidden->value % counts_.heads == 0) {
+      counts_.d_k = hidden->value / counts_.heads;
+      counts_.d_k_from = in_config(fmt::format("{}/{}", hidden->key, heads->key.empty() ? "heads" : heads->key));
+    } else if (q.out % counts_.heads == 0) {
+      counts_.d_k = q.out / counts_.heads;
+      counts_.d_k_from = {"by the shapes", "由张量形状得出"};
+    } else {
+      refuse(heads_said(), "they need a multiple of that", q);
+    }
+    if (q.out / counts_.heads != counts_.d_k || q.out % counts_.heads != 0)
+      refuse(fmt::format("{} of size {} ({})", heads_said(), counts_.d_k, counts_.d_k_from.en),
+             fmt::format("the queries need {} columns", counts_.heads * counts_.d_k), q);
+  }
+
+  void count_keys() {
+    const TensorPlace& k = tensors_.k.W;
+    const auto said = agreed("--kv-heads", options_.kv_heads, config_.count({"num_key_value_heads"}));
+    const bool heads_configured = config_.count({"num_attention_heads", "n_head", "num_heads"}).has_value();
+    if (said) {
+      counts_.kv_heads = said->value;
+      counts_.kv_heads_from = origin(*said, "--kv-heads");
+    } else if (heads_configured) {
+      counts_.kv_heads = counts_.heads;
+      counts_.kv_heads_from = {"no num_key_value_heads in config.json", "config.json 没有 num_key_value_heads"};
+    } else {
+      counts_.kv_heads = std::max<Index>(1, k.out / counts_.d_k);
+      counts_.kv_heads_from = {"by the shapes", "由张量形状得出"};
+    }
+    if (k.out % counts_.d_k != 0 || k.out / counts_.d_k != counts_.kv_heads)
+      refuse(fmt::format("there are {} key/value heads ({}) of size {} ({})", counts_.kv_heads, counts_.kv_heads_from.en,
+                         counts_.d_k, counts_.d_k_from.en),
+             fmt::format("the keys need {} columns", counts_.kv_heads * counts_.d_k), k);
+    if (counts_.heads % counts_.kv_heads != 0)
+      throw Error(fmt::format("{} heads ({}) cannot share {} key/value heads ({}) evenly", counts_.heads,
+                              counts_.heads_from.en, counts_.kv_heads, counts_.kv_heads_from.en));
+  }
+
+  // d_v may differ from d_k.
+  void check_values() const {
+    const TensorPlace &k = tensors_.k.W, &v = tensors_.v.W, &o = tensors_.o.W;
+    if (v.out % counts_.kv_heads != 0)
+      refuse(fmt::format("there are {} key/value heads ({})", counts_.kv_heads, counts_.kv_heads_from.en),
+             "the values need a multiple of that", v);
+    const Index concat = counts_.heads * (v.out / counts_.kv_heads);
+    if (o.in != concat)
+      throw Error(fmt::format("{} heads of {} values are {} columns side by side, but the {} takes {}", counts_.heads,
+                              v.out / counts_.kv_heads, concat, tensor_called(o.tensor), o.in));
+    if (k.in != v.in)
+      throw Error(
+          fmt::format("the tensor \"{}\" takes {} columns and \"{}\" takes {}; mha computes keys and values from one "
+                      "input",
+                      escape(k.tensor, 200), k.in, escape(v.tensor, 200), v.in));
+  }
+
+  const AttentionTensors& tensors_;
+  const ModelConfig& config_;
+  const HeadOptions& options_;
+  HeadCounts counts_;
+};
+
 }  // namespace
 
 AttentionTensors locate_tensors(ModelFiles& model, const AttentionPlace& place) {
-  return Locator(model, place).locate();
+  return TensorLocator(model, place).locate();
+}
+
+HeadCounts count_heads(const AttentionTensors& tensors, const ModelConfig& config, const HeadOptions& options) {
+  return HeadCounter(tensors, config, options).count();
 }
 
 }  // namespace mha::io

@@ -1,4 +1,4 @@
-// The tensors of one attention: where its projections and biases lie, and what they take and give.
+// The tensors of one attention: where its projections and biases lie, what they take and give, and its heads.
 #pragma once
 
 #include <array>
@@ -31,5 +31,18 @@ struct AttentionTensors {
 // Reads the shapes; a tensor with another number of axes, a bias of another length or numbers that mha does not read are an
 // Error that names the tensor.
 AttentionTensors locate_tensors(ModelFiles& model, const AttentionPlace& place);
+
+// What the person says of the heads.
+struct HeadOptions {
+  std::optional<Index> heads, kv_heads;
+};
+
+struct HeadCounts {
+  Index heads = 0, kv_heads = 0, d_k = 0;
+  Saying heads_from, kv_heads_from, d_k_from;
+};
+
+// Error where nothing says the number of heads, where two things contradict one another, and where the shapes do not fit.
+HeadCounts count_heads(const AttentionTensors& tensors, const ModelConfig& config, const HeadOptions& options);
 
 }  // namespace mha::io

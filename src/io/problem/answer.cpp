@@ -154,15 +154,11 @@ Answer read_answer(Input input, std::string_view name) {
 
 template <typename Input>
 Answer read_named_answer(Input input, std::string_view name) {
-  try {
+  return under_name(name, [&] {
     Answer answer = read_answer(input, name);
     answer.name = name;
     return answer;
-  } catch (const InputFault& fault) {
-    throw named(name, fault);
-  } catch (const std::system_error& error) {
-    throw named(name, error.code().value());
-  }
+  });
 }
 
 bool holds_numbers(const Node& node) {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "io/arrays/file_matrix.hpp"
+#include "io/arrays/matrix_files.hpp"
 #include "io/json/tree.hpp"
 
 namespace mha::io {

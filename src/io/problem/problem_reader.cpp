@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "io/arrays/matrix_files.hpp"
-#include "io/files/file_identity.hpp"
 #include "io/files/input_file.hpp"
+#include "io/files/paths.hpp"
 #include "io/json/reader.hpp"
 #include "io/problem/problem_keys.hpp"
 
@@ -70,18 +70,14 @@ Problem read_parts(Node& root) {
 // `input` is what a Source is made from.
 template <typename Input>
 Problem read_problem(Input input, std::string_view name, const FileRules& rules) {
-  try {
+  return under_name(name, [&] {
     Source source(input);
     Node root = read_json(source, lists_of_labels);
     std::vector<std::string> files = open_matrix_files(root, name, rules);
     Problem problem = read_parts(root);
     problem.files = std::move(files);
     return problem;
-  } catch (const InputFault& fault) {
-    throw named(name, fault);
-  } catch (const std::system_error& error) {
-    throw named(name, error.code().value());
-  }
+  });
 }
 
 }  // namespace

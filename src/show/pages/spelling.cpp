@@ -1,8 +1,9 @@
-// Spells entries of one step out: which entry, and the operations that take a line.
+// Spells entries of one step out: which entry, what it is made of, and the operations that take a line.
 #include "show/pages/spelling.hpp"
 
 #include <cmath>
 
+#include "core/op_rules.hpp"
 #include "show/pages/mask_reason.hpp"
 #include "show/words/notation.hpp"
 #include "show/words/phrases.hpp"
@@ -53,20 +54,50 @@ Work Spelling::spell_in_full(EntryAt at) const {
   return {entry(scene_, step_.out, place_, at), std::move(lines)};
 }
 
+Terms Spelling::terms(EntryAt at) const {
+  const Shape& to = scene_.plan.value(step_.out).shape;
+  const Entry own{broadcast(place_.item, to.batch, scene_.problem.batch()), own_head(scene_, step_.out, place_.head),
+                  at.row, at.column};
+  Terms terms;
+  for_each_term(scene_.plan, step_, own, [&](const Term& term) {
+    Factors& factors = terms.emplace_back();
+    for (const Read& read : term) {
+      const ValueId id = step_.in[read.operand];
+      const bool same_head = own_head(scene_, id, place_.head) == read.at.head;
+      factors.push_back({read.operand,
+                         same_head ? place_ : place_of_head(scene_, id, place_.item, read.at.head),
+                         {read.at.row, read.at.column}});
+    }
+  });
+  return terms;
+}
+
+std::vector<ReadEntry> Spelling::entries_read(EntryAt at) const {
+  std::vector<ReadEntry> all;
+  for (const Factors& factors : terms(at)) all.insert(all.end(), factors.begin(), factors.end());
+  return all;
+}
+
 Spelling::RightSide Spelling::right_side(EntryAt at, As as, bool in_full) const {
+  const Terms terms = this->terms(at);
+  const auto count = static_cast<Index>(terms.size());
+  const ReadEntry& first = terms.front().front();
   switch (step_.op) {
-    case Op::product: return heads_beside_each_other() ? product_by_head(at, as) : product(at, as);
-    case Op::rotate: return rotation(at, as, in_full);
-    case Op::multiply: return equal_to(word(source(at), as) + " × " + word(in_operand(1, at), as));
-    case Op::softcap: return softcap(at, as);
-    case Op::add: return sum_with_masks(at, as);
-    case Op::softmax: return softmax(at, as, in_full);
-    case Op::relu: return equal_to("max(" + word(source(at), as) + ", 0)");
-    case Op::pool: return pool(at, as);
+    case Op::product:
+      if (const std::optional<Index> heads = heads_beside_each_other()) return product_by_head(terms, *heads, as);
+      return product(terms, as);
+    case Op::rotate: return rotation(terms, at.row, as, in_full);
+    case Op::multiply: return equal_to(word(first, as) + " × " + word(terms.front().back(), as));
+    case Op::softcap: return softcap(first, as);
+    case Op::add:
+      return equal_to(sum_text(terms, 0, count, count, as), mask_reason(scene_, step_, place_, at.row, at.column));
+    case Op::softmax: return softmax(terms, at, as, in_full);
+    case Op::relu: return equal_to("max(" + word(first, as) + ", 0)");
+    case Op::pool: return pool(terms, as);
     case Op::split:
     case Op::merge:
     case Op::reshape:
-    case Op::copy: return taken_over(source(at), as, in_full);
+    case Op::copy: return taken_over(first, as, in_full);
   }
   return {};
 }
@@ -86,52 +117,24 @@ std::string Spelling::word(const ReadEntry& read, As as) const {
   return operands_[read.operand].style().term(number(read));
 }
 
-ReadEntry Spelling::in_operand(std::size_t operand, EntryAt at) const {
-  const Shape& shape = value_of(operand).shape;
-  return {operand, place_, {shape.rows == 1 ? 0 : at.row, shape.cols == 1 ? 0 : at.column}};
-}
-
-ReadEntry Spelling::source(EntryAt at) const {
-  const Shape &from = value_of(0).shape, &to = scene_.plan.value(step_.out).shape;
-  const Index own = own_head(scene_, step_.out, place_.head);
-  if (step_.op == Op::split) return {0, place_, {at.row, column_of(step_.arrangement, own, to.heads, at.column, to.cols)}};
-  if (step_.op == Op::merge) {
-    const HeadColumn in_head = head_column_of(step_.arrangement, at.column, from.heads, from.cols);
-    return {0, place_of_head(scene_, step_.in[0], place_.item, in_head.head), {at.row, in_head.column}};
-  }
-  if (step_.op == Op::reshape) {  // the numbers of an item stay in their order
-    const Index i = (own * to.rows + at.row) * to.cols + at.column, size = from.rows * from.cols;
-    const Place place = place_of_head(scene_, step_.in[0], place_.item, i / size);
-    return {0, place, {i % size / from.cols, i % from.cols}};
-  }
-  return same_place(0, at);
-}
-
-Spelling::RightSide Spelling::softcap(EntryAt at, As as) const {
+Spelling::RightSide Spelling::softcap(const ReadEntry& read, As as) const {
   const std::string cap = given().text(step_.cap);
   const auto capped = [&](const std::string& z) { return fmt::format("{0}·tanh({1}/{0})", cap, z); };
-  if (as == As::names) return equal_to(capped(word(source(at), as)));
-  const double squeezed = std::tanh(number(source(at)) / step_.cap);
-  return {{{"=", capped(text(source(at))), {}}, {"=", cap + "·" + computed().term(squeezed), {}}}};
+  if (as == As::names) return equal_to(capped(word(read, as)));
+  const double squeezed = std::tanh(number(read) / step_.cap);
+  return {{{"=", capped(text(read)), {}}, {"=", cap + "·" + computed().term(squeezed), {}}}};
 }
 
-Spelling::RightSide Spelling::sum_with_masks(EntryAt at, As as) const {
-  const Index terms = summand_count();
-  return equal_to(summands_text(at, 0, terms, terms, as), mask_reason(scene_, step_, place_, at.row, at.column));
-}
-
-Spelling::RightSide Spelling::pool(EntryAt at, As as) const {
-  constexpr Index most_heads = 8;
-  const Index heads = summand_count();
+Spelling::RightSide Spelling::pool(const Terms& heads, As as) const {
+  constexpr Index most_pooled = 8;
+  const auto count = static_cast<Index>(heads.size());
   switch (step_.pooling) {
-    case Pooling::mean: return equal_to(fmt::format("({}) / {}", summands_text(at, 0, heads, most_heads, as), heads));
-    case Pooling::sum: return equal_to(summands_text(at, 0, heads, most_heads, as));
+    case Pooling::mean: return equal_to(fmt::format("({}) / {}", sum_text(heads, 0, count, most_pooled, as), count));
+    case Pooling::sum: return equal_to(sum_text(heads, 0, count, most_pooled, as));
     case Pooling::maximum: break;
   }
-  return equal_to("max(" +
-                  series_text(
-                      heads, most_heads, [&](Index i) { return summand_text(at, i, as); }, ", ") +
-                  ")");
+  const auto head = [&](Index i) { return term_text(heads[static_cast<std::size_t>(i)], as); };
+  return equal_to("max(" + series_text(count, most_pooled, head, ", ") + ")");
 }
 
 // The first entry that is hidden; else the first to which a mask adds something.

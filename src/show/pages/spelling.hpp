@@ -16,10 +16,12 @@ struct ReadEntry {
   Place place;
   EntryAt at;
 };
+using Factors = std::vector<ReadEntry>;  // entries that are multiplied with each other
+using Terms = std::vector<Factors>;      // what an entry is made of, in order
 
 // One of the numbers that are added up to make an entry.
 struct Summand {
-  std::vector<ReadEntry> factors;
+  Factors factors;
   std::string names;    // "Q[1,2]·K[3,2]"
   std::string numbers;  // "2·0.5"
   double value;
@@ -65,43 +67,33 @@ class Spelling {
   Spelling(const Scene& scene, const Step& step, Place place, std::vector<View> operands, View result)
       : scene_(scene), step_(step), place_(place), operands_(std::move(operands)), result_(result) {}
 
+  // Each of these is given what the entry is made of.
   RightSide right_side(EntryAt at, As as, bool in_full) const;
-  RightSide product(EntryAt at, As as) const;
-  RightSide product_by_head(EntryAt at, As as) const;
+  RightSide product(const Terms& terms, As as) const;
+  RightSide product_by_head(const Terms& terms, Index heads, As as) const;
   RightSide taken_over(const ReadEntry& read, As as, bool in_full, Words remark = {}) const;
-  RightSide rotation(EntryAt at, As as, bool in_full) const;
-  RightSide softcap(EntryAt at, As as) const;
-  RightSide sum_with_masks(EntryAt at, As as) const;
-  RightSide softmax(EntryAt at, As as, bool in_full) const;
-  RightSide pool(EntryAt at, As as) const;
+  RightSide rotation(const Terms& terms, Index row, As as, bool in_full) const;
+  RightSide softcap(const ReadEntry& read, As as) const;
+  RightSide softmax(const Terms& slice, EntryAt at, As as, bool in_full) const;
+  RightSide pool(const Terms& heads, As as) const;
 
   EntryAt most_telling_mask() const;
   EntryAt most_telling_weight() const;
   Index largest_column(Index row) const;
   EntryAt first_turned() const;
 
-  // What is added up, as numbers from 0.
-  Index summand_count() const;
-  std::vector<ReadEntry> factors(EntryAt at, Index i) const;
-  std::string summand_text(EntryAt at, Index i, As as) const;
-  std::string summands_text(EntryAt at, Index first, Index last, Index most, As as) const;
-  double summand_value(EntryAt at, Index i) const;
+  Terms terms(EntryAt at) const;
+  std::string term_text(const Factors& factors, As as) const;
+  std::string sum_text(const Terms& terms, Index first, Index last, Index most, As as) const;
+  double term_value(const Factors& factors) const;
   std::optional<Index> heads_beside_each_other() const;
 
-  // What a softmax normalises together.
-  Index slice_size() const;
-  ReadEntry in_slice(EntryAt at, Index i) const;
-  double largest_in_slice(EntryAt at) const;
-  bool is_empty_slice(EntryAt at) const;  // nothing but −∞
-  Summand exponential(EntryAt at, Index i) const;
+  // Of a softmax.
+  double largest_in(const Terms& slice) const;
+  std::optional<double> maximum_of(const Terms& slice) const;
+  Summand exponential(const ReadEntry& z, std::optional<double> shift) const;
   double power(double exponent) const;
   std::string power_text(const std::string& exponent) const;
-
-  // The one entry that becomes this one.
-  ReadEntry source(EntryAt at) const;
-  ReadEntry in_operand(std::size_t operand, EntryAt at) const;  // where the operand is spread onto the result
-  ReadEntry same_place(std::size_t operand, EntryAt at) const { return {operand, place_, at}; }
-  std::vector<ReadEntry> turned_together(EntryAt at) const;
 
   const Value& value_of(std::size_t operand) const { return scene_.plan.value(step_.in[operand]); }
   std::string word(const ReadEntry& read, As as) const;  // negative numbers in parentheses

@@ -16,46 +16,25 @@ constexpr double smallest_maximum = -2, largest_maximum = 8;
 
 }  // namespace
 
-Index Spelling::slice_size() const {
-  const Shape& shape = value_of(0).shape;
-  switch (step_.softmax.over) {
-    case Softmax::Over::row: return shape.cols;
-    case Softmax::Over::column: return shape.rows;
-    case Softmax::Over::heads: return shape.heads;
-    case Softmax::Over::matrix: return shape.rows * shape.cols;
-  }
-  return 0;
-}
-
-ReadEntry Spelling::in_slice(EntryAt at, Index i) const {
-  switch (step_.softmax.over) {
-    case Softmax::Over::row: return same_place(0, {at.row, i});
-    case Softmax::Over::column: return same_place(0, {i, at.column});
-    case Softmax::Over::heads: return {0, place_of_head(scene_, step_.in[0], place_.item, i), at};
-    case Softmax::Over::matrix: return same_place(0, {i / operands_[0].columns(), i % operands_[0].columns()});
-  }
-  return same_place(0, at);
-}
-
 // NaN where the slice holds one: it has no maximum.
-double Spelling::largest_in_slice(EntryAt at) const {
+double Spelling::largest_in(const Terms& slice) const {
   double largest = minus_infinity;
-  for (Index i = 0; i < slice_size() && !std::isnan(largest); ++i) {
-    const double next = number(in_slice(at, i));
+  for (std::size_t i = 0; i < slice.size() && !std::isnan(largest); ++i) {
+    const double next = number(slice[i].front());
     if (!(next <= largest)) largest = next;
   }
   return largest;
 }
 
-bool Spelling::is_empty_slice(EntryAt at) const {
-  return largest_in_slice(at) == minus_infinity;
+// Nothing where it is not subtracted, or is that of nothing but −∞.
+std::optional<double> Spelling::maximum_of(const Terms& slice) const {
+  if (!step_.softmax.maximum_subtracted || step_.softmax.power == Softmax::Power::none) return std::nullopt;
+  const double largest = largest_in(slice);
+  return largest == minus_infinity ? std::nullopt : std::optional(largest);
 }
 
 std::optional<double> Spelling::maximum(EntryAt at) const {
-  const bool subtracted =
-      step_.op == Op::softmax && step_.softmax.maximum_subtracted && step_.softmax.power != Softmax::Power::none;
-  if (!subtracted) return std::nullopt;
-  return is_empty_slice(at) ? std::nullopt : std::optional(largest_in_slice(at));
+  return info_of(step_.op).normalises ? maximum_of(terms(at)) : std::nullopt;
 }
 
 double Spelling::power(double exponent) const {
@@ -76,9 +55,7 @@ std::string Spelling::power_text(const std::string& exponent) const {
   return exponent;
 }
 
-Summand Spelling::exponential(EntryAt at, Index i) const {
-  const ReadEntry z = in_slice(at, i);
-  const std::optional<double> shift = maximum(at);
+Summand Spelling::exponential(const ReadEntry& z, std::optional<double> shift) const {
   const NumberStyle& style = operands_[0].style();
   const std::string name = word(z, As::names), number_text = text(z);
   const auto shifted = [](const std::string& exponent, const std::string& by) { return "(" + exponent + " − " + by + ")"; };
@@ -88,34 +65,33 @@ Summand Spelling::exponential(EntryAt at, Index i) const {
           power(number(z) - shift.value_or(0))};
 }
 
-Spelling::RightSide Spelling::softmax(EntryAt at, As as, bool in_full) const {
+Spelling::RightSide Spelling::softmax(const Terms& slice, EntryAt at, As as, bool in_full) const {
   const Language language = scene_.options.language;
-  const Index terms = slice_size();
-  if (is_empty_slice(at)) {
+  const auto terms = static_cast<Index>(slice.size());
+  const double largest = largest_in(slice);
+  if (largest == minus_infinity) {
     const bool is_row = step_.softmax.over == Softmax::Over::row;
     return {{},
             is_row ? say_words(language, phrase::no_key_here, {query_name(scene_, place_.item, at.row)})
                    : Words(say_it(phrase::all_hidden))};
   }
-  const std::optional<double> subtracted = maximum(at);
-  const double largest = largest_in_slice(at);
-  const bool shifted = subtracted && (in_full || largest < smallest_maximum || largest > largest_maximum);
+  const bool shifted = maximum_of(slice) && (in_full || largest < smallest_maximum || largest > largest_maximum);
   const double shift = shifted ? largest : 0;
   const NumberStyle& style = operands_[0].style();
   const bool powers = step_.softmax.power != Softmax::Power::none;
-  const auto exponent = [&](const ReadEntry& z) {
-    if (as == As::names) return shifted ? "(" + word(z, as) + " − max)" : word(z, as);
-    return powers ? style.text(number(z) - shift) : style.term(number(z));
+  const auto exponent = [&](const ReadEntry& read) {
+    if (as == As::names) return shifted ? "(" + word(read, as) + " − max)" : word(read, as);
+    return powers ? style.text(number(read) - shift) : style.term(number(read));
   };
-  const ReadEntry own = same_place(0, at);
+  const auto z = [&](Index i) { return slice[static_cast<std::size_t>(i)].front(); };
+  const ReadEntry own{0, place_, at};
   const std::string one = step_.softmax.one_more ? "1 + " : "";
-  const std::string sum =
-      one + series_text(terms, most_exponentials, [&](Index i) { return power_text(exponent(in_slice(at, i))); });
+  const std::string sum = one + series_text(terms, most_exponentials, [&](Index i) { return power_text(exponent(z(i))); });
   RightSide right = equal_to(power_text(exponent(own)) + " / (" + sum + ")");
   if (as == As::names) return right;
 
   double total = step_.softmax.one_more ? 1 : 0;
-  for (Index i = 0; i < terms; ++i) total += power(number(in_slice(at, i)) - shift);
+  for (Index i = 0; i < terms; ++i) total += power(number(z(i)) - shift);
   right.lines.push_back({"=", computed().fixed(power(number(own) - shift)) + " / " + computed().fixed(total), {}});
   if (shifted) right.remark.add(say_it(phrase::maximum_subtracted, style.text(largest)));
   if (terms > most_exponentials) right.remark.add(shifted ? " " : "").add(say_it(phrase::terms, terms));

@@ -105,7 +105,8 @@ std::vector<ColumnGroup> head_groups(const Scene& scene, ValueId part, Place pla
 
 class EquationBuilder {
  public:
-  EquationBuilder(const Scene& scene, const Step& step, Place place) : scene_(scene), step_(step), place_(place) {}
+  EquationBuilder(const Scene& scene, const Step& step, Place place)
+      : scene_(scene), step_(step), place_(place), info_(info_of(step.op)) {}
 
   std::optional<Equation> build(std::optional<EntryAt> worked) {
     std::optional<Matrix> result = labelled_matrix(scene_, step_.out, place_);
@@ -129,36 +130,18 @@ class EquationBuilder {
     return {};
   }
 
+  // An operand that a row-wise op reads stands right above, unless that step is not on the page. What takes the rows of
+  // other matrices shows none: the operand is the result, cut, joined or read in another way, or one matrix of each head.
   void add_operands(const std::vector<ColumnGroup>& groups) {
-    switch (step_.op) {
-      case Op::product:
-        add_operand(0);
-        add_operand(1, "·", groups);
-        for (std::size_t i = 2; i < step_.in.size(); ++i) add_operand(i, "+", groups);
-        return;
-      case Op::multiply:
-        add_operand(0);
-        if (!one_factor()) add_operand(1, "∘");
-        return;
-      case Op::add:
-        for (std::size_t i = 0; i < step_.in.size(); ++i) add_operand(i, "+");
-        return;
-      case Op::rotate:
-      case Op::softcap:
-      case Op::softmax:
-      case Op::copy:
-      case Op::relu:
-        // What is read stands right above, unless that step is not on the page.
-        if (!is_on_page(step_.in[0])) add_operand(0);
-        return;
-      case Op::split:
-      case Op::merge:
-      case Op::reshape: return;  // the operand is the result, cut, joined or read in another way
-      case Op::pool: return;     // the operands are matrices of all heads
-    }
+    if (!info_.sign.empty())
+      for (std::size_t i = 0; i < step_.in.size(); ++i) {
+        if (i == 0 || !one_factor()) add_operand(i, groups);
+      }
+    else if (info_.row_wise && !is_on_page(step_.in[0]))
+      add_operand(0, groups);
   }
 
-  bool one_factor() const { return scene_.plan.value(step_.in[1]).shape.size() == 1; }
+  bool one_factor() const { return step_.op == Op::multiply && scene_.plan.value(step_.in[1]).shape.size() == 1; }
 
   bool is_on_page(ValueId id) const {
     for (const Step& step : scene_.plan.steps)
@@ -166,40 +149,28 @@ class EquationBuilder {
     return scene_.plan.value(id).step == StepId::X && scene_.options.selection.has(StepId::X);
   }
 
-  void add_operand(std::size_t i, const char* before = "+", std::vector<ColumnGroup> groups = {}) {
+  void add_operand(std::size_t i, const std::vector<ColumnGroup>& groups) {
     const bool transposed = (i == 0 && step_.first_transposed) || (i == 1 && step_.transposed);
     std::optional<Matrix> matrix = labelled_matrix(scene_, step_.in[i], place_, transposed);
     if (!matrix) return;
     matrix->row_sums.clear();
-    if (step_.op == Op::product && i > 0) matrix->groups = std::move(groups);
-    if (!equation_.parts.empty()) equation_.parts.emplace_back(before);
+    if (step_.op == Op::product && i > 0) matrix->groups = groups;
+    if (!equation_.parts.empty()) equation_.parts.emplace_back(sign_before(step_, i));
     equation_.parts.emplace_back(std::move(*matrix));
   }
 
   void add_signs_before_result() {
-    switch (step_.op) {
-      case Op::multiply:
-        if (const std::optional<View> factor = View::of(scene_, step_.in[1], place_); factor && one_factor())
-          equation_.parts.emplace_back("× " + factor->term(0, 0));
-        break;
-      case Op::rotate:
-      case Op::softcap:
-      case Op::softmax:
-      case Op::relu: equation_.parts.emplace_back("→"); return;
-      case Op::product:
-      case Op::split:
-      case Op::add:
-      case Op::merge:
-      case Op::copy:
-      case Op::reshape:
-      case Op::pool: break;
-    }
-    equation_.parts.emplace_back("=");
+    if (one_factor())
+      if (const std::optional<View> factor = View::of(scene_, step_.in[1], place_))
+        equation_.parts.emplace_back("× " + factor->term(0, 0));
+    const bool is_function = info_.sign.empty() && !info_.moves && info_.row_wise;
+    equation_.parts.emplace_back(is_function ? "→" : "=");
   }
 
   const Scene& scene_;
   const Step& step_;
   Place place_;
+  OpInfo info_;
   Equation equation_;
 };
 

@@ -36,16 +36,18 @@ std::string listed(Index count, const std::string& separator, Item item) {
   return series_text(count, count > most_listed ? 2 : count, item, separator);
 }
 
-// "a + b + c" from this operand on.
-std::string sum_formula(const Scene& scene, const Step& step, Place place, std::size_t first = 0) {
-  std::string text;
-  for (std::size_t i = first; i < step.in.size(); ++i) text += (i == 0 ? "" : " + ") + symbol(scene, step.in[i], place);
-  return text;
+bool is_used_transposed(const Step& step, std::size_t operand) {
+  return (operand == 0 && step.first_transposed) || (operand == 1 && step.transposed);
 }
 
-std::string product_formula(const Scene& scene, const Step& step, Place place) {
-  return symbol(scene, step.in[0], place, step.first_transposed) + " · " +
-         symbol(scene, step.in[1], place, step.transposed) + sum_formula(scene, step, place, 2);
+// "a · b + c", "a ∘ b", "a + b + c"; "a × b" where b is one number for all entries.
+template <typename Text>
+std::string between_signs(const Scene& scene, const Step& step, Text text) {
+  const bool one_number = step.op == Op::multiply && scene.plan.value(step.in[1]).shape.size() == 1;
+  std::string all = text(0);
+  for (std::size_t i = 1; i < step.in.size(); ++i)
+    all += fmt::format(" {} {}", one_number ? "×" : sign_before(step, i), text(i));
+  return all;
 }
 
 // "[head⁽¹⁾ | head⁽²⁾]"
@@ -108,25 +110,21 @@ std::string softcap_formula(const Scene& scene, const Step& step, Place place) {
   return fmt::format("{0}·tanh({1}/{0})", style.text(step.cap), symbol(scene, step.in[0], place));
 }
 
-// A number for all entries, or a matrix entry by entry.
-std::string multiply_formula(const Scene& scene, const Step& step, Place place) {
-  const bool one_number = scene.plan.value(step.in[1]).shape.size() == 1;
-  return symbol(scene, step.in[0], place) + (one_number ? " × " : " ∘ ") + symbol(scene, step.in[1], place);
-}
-
 std::string right_side(const Scene& scene, const Step& step, Place place) {
   const Language language = scene.options.language;
   const std::string first = symbol(scene, step.in[0], place);
   switch (step.op) {
-    case Op::product: return product_formula(scene, step, place);
+    case Op::product:
+    case Op::multiply:
+    case Op::add:
+      return between_signs(scene, step,
+                           [&](std::size_t i) { return symbol(scene, step.in[i], place, is_used_transposed(step, i)); });
     case Op::split:
       return say(language,
                  scene.plan.value(step.out).shape.cols == 1 ? phrase::column_of_packed : phrase::columns_of_packed, first,
                  split_columns(scene, step, place.head));
     case Op::rotate: return say(language, phrase::each_row, "rope(" + first + ")");
-    case Op::multiply: return multiply_formula(scene, step, place);
     case Op::softcap: return softcap_formula(scene, step, place);
-    case Op::add: return sum_formula(scene, step, place);
     case Op::softmax: return softmax_formula(scene, step, place);
     case Op::merge: return merge_formula(scene, step, place);
     case Op::copy: return first;
@@ -171,36 +169,28 @@ std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at) {
   return fmt::format("{}[{},{}]", name, scene.counted(at.row), scene.counted(at.column));
 }
 
+std::string sign_before(const Step& step, std::size_t operand) {
+  return operand == 1 ? std::string(info_of(step.op).sign) : "+";
+}
+
 std::string formula(const Scene& scene, const Step& step, Place place) {
   return symbol(scene, step.out, place) + " = " + right_side(scene, step, place);
 }
 
 std::string shape_arithmetic(const Scene& scene, const Step& step) {
-  const Shape& from = scene.plan.value(step.in[0]).shape;
-  const Shape& to = scene.plan.value(step.out).shape;
-  std::string text = size_text(from);
-  switch (step.op) {
-    case Op::split: return fmt::format("{} → {}×{}×{} → {}×{}", text, to.rows, to.heads, to.cols, to.heads, size_text(to));
-    case Op::merge:
-      return fmt::format("{}×{} → {}×{}×{} → {}", from.heads, text, from.rows, from.heads, from.cols, size_text(to));
-    case Op::product:
-      text =
-          size_text(from, step.first_transposed) + " · " + size_text(scene.plan.value(step.in[1]).shape, step.transposed);
-      for (std::size_t i = 2; i < step.in.size(); ++i) text += " + " + size_text(scene.plan.value(step.in[i]).shape);
-      break;
-    case Op::add:
-      for (std::size_t i = 1; i < step.in.size(); ++i) text += " + " + size_text(scene.plan.value(step.in[i]).shape);
-      break;
-    case Op::reshape:
-    case Op::pool: return whole_size_text(from) + " → " + whole_size_text(to);
-    case Op::rotate:
-    case Op::multiply:
-    case Op::softcap:
-    case Op::softmax:
-    case Op::copy:
-    case Op::relu: break;
-  }
-  return text + " → " + size_text(to);
+  const Shape &from = scene.plan.value(step.in[0]).shape, &to = scene.plan.value(step.out).shape;
+  const OpInfo info = info_of(step.op);
+  const std::string text = size_text(from);
+  if (step.op == Op::split)
+    return fmt::format("{} → {}×{}×{} → {}×{}", text, to.rows, to.heads, to.cols, to.heads, size_text(to));
+  if (step.op == Op::merge)
+    return fmt::format("{}×{} → {}×{}×{} → {}", from.heads, text, from.rows, from.heads, from.cols, size_text(to));
+  if (!info.row_wise) return whole_size_text(from) + " → " + whole_size_text(to);
+  if (!info.sums || info.sign.empty()) return text + " → " + size_text(to);
+  const auto size = [&](std::size_t i) {
+    return size_text(scene.plan.value(step.in[i]).shape, is_used_transposed(step, i));
+  };
+  return between_signs(scene, step, size) + " → " + size_text(to);
 }
 
 std::string split_columns(const Scene& scene, const Step& step, Index head) {

@@ -27,6 +27,9 @@ std::string symbol(const Scene& scene, ValueId id, Place place, bool transposed 
 // "Q⁽¹⁾[1,2]"; "b_Q⁽¹⁾[2]" of one row for all; a constant that is one number has its symbol alone.
 std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at);
 
+// What stands between this operand, not the first, and the one before it: "·", "∘", "+".
+std::string sign_before(const Step& step, std::size_t operand);
+
 // "Q⁽¹⁾ = X · W_Q⁽¹⁾ + b_Q⁽¹⁾"
 std::string formula(const Scene& scene, const Step& step, Place place);
 

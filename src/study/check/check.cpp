@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "study/check/signs.hpp"
-#include "study/check/taint.hpp"
+#include "study/check/plan_rows.hpp"
 
 namespace mha::study {
 namespace {

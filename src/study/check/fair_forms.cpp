@@ -7,9 +7,7 @@
 #include <cmath>
 
 #include "core/mask.hpp"
-#include "study/check/hidden_keys.hpp"
-#include "study/mistakes/mistake_groups.hpp"
-#include "study/mistakes/plan_editor.hpp"
+#include "study/mistakes/hidden_keys.hpp"
 #include "study/mistakes/projections.hpp"
 
 namespace mha::study {
@@ -35,14 +33,7 @@ struct Choice {
 using Choices = std::vector<Choice>;
 
 void multiply_by(PlanEditor& edit, StepId id, double factor) {
-  Tensor number({1, 1, 1, 1});
-  number.fill(factor);
-  const ValueId constant = edit.constant("scale", std::move(number));
-  edit.append({Op::multiply, id, {constant}});
-}
-
-void leave_out_scale(PlanEditor& edit) {
-  edit.replace({Op::copy, StepId::scaled, {edit.step(StepId::scaled).in[0]}});
+  edit.append({Op::multiply, id, {edit.constant("scale", factor)}});
 }
 
 Choices scale_choices(const Problem& problem) {
@@ -50,21 +41,21 @@ Choices scale_choices(const Problem& problem) {
   if (problem.scale.kind == Scale::Kind::none || !(problem.scale_factor() > 0)) return choices;
   choices.push_back({{scale_on_q}, StepId::scaled, [](PlanEditor& edit, const Problem& p) {
                        multiply_by(edit, product_of(Q_projection, p), p.scale_factor());
-                       leave_out_scale(edit);
+                       edit.leave_out(StepId::scaled);
                      }});
   choices.push_back({{scale_on_both}, StepId::scaled, [](PlanEditor& edit, const Problem& p) {
                        for (const Projection& projection : {Q_projection, K_projection})
                          multiply_by(edit, product_of(projection, p), std::sqrt(p.scale_factor()));
-                       leave_out_scale(edit);
+                       edit.leave_out(StepId::scaled);
                      }});
   choices.push_back({{scale_in_scores}, StepId::scaled, [](PlanEditor& edit, const Problem& p) {
                        multiply_by(edit, StepId::scores, p.scale_factor());
-                       leave_out_scale(edit);
+                       edit.leave_out(StepId::scaled);
                      }});
   if (problem.packed)  // after the heads were cut from the packed product
     choices.push_back({{scale_on_q}, StepId::scaled, [](PlanEditor& edit, const Problem& p) {
                          multiply_by(edit, StepId::Q, p.scale_factor());
-                         leave_out_scale(edit);
+                         edit.leave_out(StepId::scaled);
                        }});
   return choices;
 }

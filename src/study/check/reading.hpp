@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "study/check/likeness.hpp"
-#include "study/mistakes/plan_rows.hpp"
+#include "study/check/plan_rows.hpp"
 #include "study/check/precision.hpp"
 
 namespace mha::study {

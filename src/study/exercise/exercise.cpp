@@ -19,20 +19,20 @@ constexpr int real_draws = 5;  // signs matter: relu changes nothing where all n
 constexpr double clear_difference = 1e-2;
 constexpr double visible_difference = 1.55e-3;
 
-Exposure possible_exposure(const ExerciseSizes& sizes) {
+VisibleMistakes possibly_visible(const ExerciseSizes& sizes) {
   Dice dice(1);
-  Exposure exposure = exposure_of(draw_real_numbers(sizes, dice), clear_difference);
+  VisibleMistakes visible = visible_mistakes(draw_real_numbers(sizes, dice), clear_difference);
   for (int i = 1; i < real_draws; ++i)
-    exposure = both(exposure, exposure_of(draw_real_numbers(sizes, dice), clear_difference));
-  return exposure;
+    visible = both(visible, visible_mistakes(draw_real_numbers(sizes, dice), clear_difference));
+  return visible;
 }
 
 bool contains(const Ids& ids, std::string_view id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-Ids hidden_in(const Exposure& exposure) {
-  return hidden_mistakes(exposure.forms, exposure.all_steps.shown);
+Ids hidden_in(const VisibleMistakes& visible) {
+  return hidden_mistakes(visible.forms, visible.all_steps.shown);
 }
 
 // Being alike is transitive, and the pairs are in order: the first id of a group is met first.
@@ -46,13 +46,13 @@ void add_to_groups(const std::pair<std::string_view, std::string_view>& pair, Id
 }  // namespace
 
 ExerciseMaker::ExerciseMaker(const ExerciseSizes& sizes, const Difficulty& difficulty)
-    : sizes_(sizes), difficulty_(difficulty), possible_(possible_exposure(sizes)) {}
+    : sizes_(sizes), difficulty_(difficulty), possible_(possibly_visible(sizes)) {}
 
 Problem ExerciseMaker::draw(std::uint32_t seed) const {
   Dice dice(seed);
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     std::optional<Problem> problem = draw_small_numbers(sizes_, difficulty_, dice);
-    if (!problem || !exposes(exposure_of(*problem, visible_difference), possible_)) continue;
+    if (!problem || !show_as_much(visible_mistakes(*problem, visible_difference), possible_)) continue;
     problem->title = {fmt::format("Exercise {}", seed), fmt::format("练习 {}", seed), true};
     problem->description = {
         "Small numbers for a pencil. Every common mistake that these sizes can show leads to other numbers here.",
@@ -66,7 +66,7 @@ Problem ExerciseMaker::draw(std::uint32_t seed) const {
 }
 
 BlindSpots ExerciseMaker::blind_spots() const {
-  const Exposure best = possible_exposure(well_chosen(sizes_));
+  const VisibleMistakes best = possibly_visible(well_chosen(sizes_));
   const Ids hidden = hidden_in(possible_), always = hidden_in(best);
   BlindSpots spots;
   for (const std::string_view id : hidden)

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "study/exercise/small_numbers.hpp"
-#include "study/mistakes/exposure.hpp"
+#include "study/exercise/visible_mistakes.hpp"
 
 namespace mha::study {
 
@@ -27,7 +27,7 @@ class ExerciseMaker {
  private:
   ExerciseSizes sizes_;
   const Difficulty& difficulty_;
-  Exposure possible_;  // for these sizes
+  VisibleMistakes possible_;  // for these sizes
 };
 
 // Sizes with the same rules that show and tell apart all that can be.

@@ -1,6 +1,7 @@
 // The page of a run before it is run: headings, formulas and given matrices, and blank matrices for the results.
 #include "study/exercise/worksheet.hpp"
 
+#include <array>
 #include <set>
 
 #include "show/pages/facts.hpp"
@@ -25,30 +26,20 @@ constexpr Text hand_in{
     "检查答案：把数填入 answer.json，替换其中的 null（−∞ 写作 \"-inf\"），然后运行 mha check problem.json "
     "answer.json。每一步都按你自己前面的数来评判，一处笔误不会连累后面的步骤。"};
 constexpr Text given{"What is given", "已知"};
-constexpr Text how_product{"entry [i,j]: row i of the left matrix times column j of the right one, term by term, added up",
-                           "元素 [i,j]：左矩阵第 i 行与右矩阵第 j 列逐项相乘再相加"};
-constexpr Text how_sum{"entry by entry; anything plus −∞ is −∞", "逐个元素相加；任何数加 −∞ 都是 −∞"};
-constexpr Text how_softmax{"e^z of each entry, divided by the sum of these over its row; e^(−∞) is 0",
-                           "每个元素取 e^z，再除以该行各 e^z 之和；e^(−∞) 为 0"};
-
 // How a step is done, where its formula alone does not say.
-const Text* way_of(Op op) {
-  switch (op) {
-    case Op::product: return &how_product;
-    case Op::add: return &how_sum;
-    case Op::softmax: return &how_softmax;
-    case Op::split:
-    case Op::rotate:
-    case Op::multiply:
-    case Op::softcap:
-    case Op::merge:
-    case Op::copy:
-    case Op::relu:
-    case Op::reshape:
-    case Op::pool: break;
-  }
-  return nullptr;
-}
+struct Way {
+  Op op;
+  Text how;
+};
+constexpr std::array ways = {
+    Way{Op::product,
+        {"entry [i,j]: row i of the left matrix times column j of the right one, term by term, added up",
+         "元素 [i,j]：左矩阵第 i 行与右矩阵第 j 列逐项相乘再相加"}},
+    Way{Op::add, {"entry by entry; anything plus −∞ is −∞", "逐个元素相加；任何数加 −∞ 都是 −∞"}},
+    Way{Op::softmax,
+        {"e^z of each entry, divided by the sum of these over its row; e^(−∞) is 0",
+         "每个元素取 e^z，再除以该行各 e^z 之和；e^(−∞) 为 0"}},
+};
 
 show::PageOptions page_options(const WorksheetOptions& options) {
   show::PageOptions page;
@@ -115,8 +106,8 @@ class Sheet {
 
   // Where the page first needs it.
   void add_way(Op op) {
-    const Text* way = way_of(op);
-    if (way != nullptr && told_.insert(op).second) page_.caption(*way);
+    for (const Way& way : ways)
+      if (way.op == op && told_.insert(op).second) page_.caption(way.how);
   }
 
   // Given operands as matrices, computed ones by their symbols; without a given one the blank stands alone.
@@ -125,7 +116,7 @@ class Sheet {
     bool any_given = false;
     for (std::size_t i = 0; i < step.in.size(); ++i) {
       const bool transposed = i == 1 && step.transposed;
-      if (i > 0) result.parts.emplace_back(step.op == Op::product && i == 1 ? "·" : "+");
+      if (i > 0) result.parts.emplace_back(show::sign_before(step, i));
       if (is_given_matrix(step.in[i]))
         result.parts.emplace_back(*show::labelled_matrix(scene_, step.in[i], place, transposed));
       else

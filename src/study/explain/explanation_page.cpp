@@ -55,9 +55,9 @@ class ExplanationPage {
         continue;
       }
       page_.add(entry.derivation->work);
-      const Op op = entry.derivation->step->op;
-      const bool told_before = sum_told && op == Op::softmax && explained.range.row;  // the sum of a row serves all of it
-      if (op != Op::add && !told_before) add_sum(*entry.derivation);
+      const Step& step = *entry.derivation->step;
+      const bool told_before = sum_told && info_of(step.op).normalises && explained.range.row;  // one sum for all the row
+      if (step.op != Op::add && !told_before) add_sum(*entry.derivation);
       sum_told = true;
       add_tree(entry);
     }

@@ -1,10 +1,13 @@
 // All mistakes in one list, and their forms as answers give them.
 #include "study/mistakes/mistake.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
-#include "study/mistakes/mistake_groups.hpp"
+#include "study/mistakes/forms.hpp"
 
 namespace mha::study {
 namespace {
@@ -54,7 +57,7 @@ void add_with_empty_slices(Variants& variants, Variant variant) {
   Plan as_nan = variant.plan;
   bool differs = false;
   for (Step& step : as_nan.steps)
-    if (step.op == Op::softmax && meets_empty_slice(as_nan, step)) differs = step.softmax.empty_is_nan = true;
+    if (info_of(step.op).normalises && meets_empty_slice(as_nan, step)) differs = step.softmax.empty_is_nan = true;
   if (!differs) return variants.push_back(std::move(variant));
   const std::string before = variant.detail.empty() ? "" : variant.detail + "; ";
   variants.push_back({std::move(variant.plan), before + "−∞ … −∞ → 0"});
@@ -63,9 +66,8 @@ void add_with_empty_slices(Variants& variants, Variant variant) {
 
 std::vector<Mistake> collect() {
   std::vector<Mistake> all;
-  for (const auto& group :
-       {projection_mistakes(), split_mistakes(), grouped_mistakes(), rope_mistakes(), score_mistakes(), scale_mistakes(),
-        softcap_mistakes(), mask_mistakes(), softmax_mistakes(), head_mistakes(), merge_mistakes(), output_mistakes()})
+  for (const auto& group : {projection_mistakes(), head_mistakes(), rope_mistakes(), score_mistakes(), mask_mistakes(),
+                            weight_mistakes(), output_mistakes()})
     all.insert(all.end(), group.begin(), group.end());
   return all;
 }
@@ -84,9 +86,20 @@ Plan for_each_head(Plan plan) {
   return std::move(edit).finish().value();
 }
 
+Variants Forms::finish(std::string_view mistake) && {
+  Variants result;
+  for (auto& [edit, detail] : edits_) {
+    if (edit.changes_nothing(right)) throw std::logic_error(fmt::format("the mistake {} changes nothing", mistake));
+    if (std::optional<Plan> plan = std::move(edit).finish()) result.push_back({std::move(*plan), std::move(detail)});
+  }
+  return result;
+}
+
 Variants Mistake::variants(const Problem& problem) const {
   Variants result;
-  for (Variant& form : forms(problem, make_plan(problem)))
+  Forms forms(problem);
+  make(forms);
+  for (Variant& form : std::move(forms).finish(id))
     add_with_empty_slices(result, {for_each_head(std::move(form.plan)), std::move(form.detail)});
   return result;
 }

@@ -17,13 +17,14 @@ struct Variant {
 };
 using Variants = std::vector<Variant>;
 
+class Forms;
+
 struct Mistake {
   std::string_view id;
-  Text what;       // what was done, and the remedy, in one sentence
-  StepId first;    // the first step that shows it
-  char frequency;  // 'A': most reported, 'B', 'C'
-  // Changes `right`, the plan of make_plan; empty where the mistake cannot be made on this problem.
-  Variants (*forms)(const Problem& problem, const Plan& right);
+  Text what;                   // what was done, and the remedy, in one sentence
+  StepId first;                // the first step that shows it
+  char frequency;              // 'A': most reported, 'B', 'C'
+  void (*make)(Forms& forms);  // adds none where the mistake cannot be made on this problem
 
   // The forms as answers give them: K and V stand once for each query head (see answer_plan), and a row, column or slice of
   // −∞ is tried as 0 and as NaN. The problem must outlive the plans.

@@ -1,69 +1,162 @@
-// Mistakes in a head's output A·V: other weights, or other values.
+// Mistakes in how the heads are made: from slices of X, with shared weights, from the wrong columns, of another group, or
+// not at all.
 #include <array>
+#include <cmath>
 
-#include "study/mistakes/mistake_groups.hpp"
+#include "study/mistakes/forms.hpp"
+#include "study/mistakes/projections.hpp"
 
 namespace mha::study {
 namespace {
 
-// The mean of the heads' weights, the same in each head.
-Variants weights_averaged(const Problem& problem, const Plan& right) {
-  if (problem.heads == 1) return {};
-  PlanEditor edit(right);
-  Step mean{Op::pool, StepId::weights, {}};
-  mean.pooling = Pooling::mean;
-  edit.append(mean);
-  edit.append({Op::copy, StepId::weights, {}});
-  return only_form(std::move(edit));
-}
-
-Variants attention_transposed(const Problem&, const Plan& right) {
-  PlanEditor edit(right);
-  edit.step(StepId::head_output).first_transposed = true;
-  return only_form(std::move(edit));
-}
-
-// A·K or A·Q; where they are rotated, people take them before or after.
-Variants instead_of_v(const Plan& right, StepId plain, StepId rotated) {
-  Variants variants;
-  for (const StepId id : {plain, rotated}) {
-    PlanEditor edit(right);
-    if (!edit.has(id)) continue;
-    edit.step(StepId::head_output).in[1] = edit.value(id);
-    add_form(variants, std::move(edit), "A·" + std::string(name_of(id).symbol));
+// X cut into slices, one for each head, so that head i meets only the rows of its own slice in W; every other row counts as
+// 0. With `shared`, all heads use head 1's block.
+void split_input(Forms& forms, bool shared) {
+  const Problem& problem = forms.problem;
+  if (problem.heads != problem.kv_heads) return;
+  PlanEditor& edit = forms.add();
+  for (const Projection& projection : projections) {
+    const Tensor W = weights_of(projection, problem);
+    const Shape& shape = W.shape();
+    if (shape.rows % problem.heads != 0) return forms.none();
+    const Index slice = shape.rows / problem.heads, d = shape.cols / problem.heads;
+    Tensor blocks(shape);
+    blocks.fill(0);
+    for (Index head = 0; head < problem.heads; ++head)
+      for (Index r = 0; r < slice; ++r)
+        for (Index c = 0; c < d; ++c) {
+          const Index from = shared ? 0 : head;
+          blocks.at(0, 0, head * slice + r, head * d + c) = W.at(0, 0, from * slice + r, from * d + c);
+        }
+    set_weights(edit, problem, projection, blocks);
   }
-  return variants;
 }
 
-constexpr std::array rows = {
-    Mistake{"weights_averaged",
-            {"every head used the mean of all heads' weights: each head has its own",
-             "每个头都用了各头权重的平均：各头有自己的权重"},
-            StepId::weights,
-            'B',
-            weights_averaged},
-    Mistake{"attention_transposed",
-            {"Aᵀ·V was computed: row i of A says how query i mixes the rows of V, so it is A·V",
-             "算成了 Aᵀ·V：A 的第 i 行说明查询 i 如何混合 V 的各行，应为 A·V"},
-            StepId::head_output,
+void same_weights(Forms& forms) {
+  const Problem& problem = forms.problem;
+  PlanEditor& edit = forms.add();
+  for (const Projection& projection : projections) {
+    const Tensor W = weights_of(projection, problem);
+    const Index d = W.shape().cols / problem.*projection.heads;
+    std::vector<Index> of_head_1;
+    for (Index c = 0; c < W.shape().cols; ++c) of_head_1.push_back(c % d);
+    set_weights(edit, problem, projection, columns(W, of_head_1));
+  }
+}
+
+void heads_made_by(PlanEditor& edit, const Problem& problem, const Step& how) {
+  for (const Projection& projection : projections) make_heads(edit, problem, projection, how);
+}
+
+void reshaped_heads(Forms& forms) {
+  heads_made_by(forms.add(), forms.problem, {Op::reshape, StepId::Q, {}});
+}
+
+void heads_from_columns(Forms& forms, Arrangement arrangement) {
+  Step how{Op::split, StepId::Q, {}};
+  how.arrangement = arrangement;
+  heads_made_by(forms.add(), forms.problem, how);
+}
+
+// The merge of one matrix is that matrix, so all columns stay together. A scale of the problem's own may be kept.
+void not_split(Forms& forms) {
+  const Problem& problem = forms.problem;
+  const Step how{Op::merge, StepId::Q, {}};
+  const bool usual = problem.scale.kind == Scale::Kind::inverse_root_of_d_k, none = problem.scale.kind == Scale::Kind::none;
+  if (!usual) heads_made_by(forms.add(none ? "" : "scale"), problem, how);
+  if (none) return;
+  PlanEditor& edit = forms.add(usual ? "" : "1/√(h·d_k)");
+  heads_made_by(edit, problem, how);
+  const double width = static_cast<double>(problem.heads * problem.d_k());
+  edit.step(StepId::scaled).in[1] = edit.constant("1/√(h·d_k)", 1 / std::sqrt(width));
+}
+
+// Query head i with another K and V head than ⌊i / (h/g)⌋: `group_of(i, g)`. The columns are chosen by a product with 0s
+// and 1s: m×(g·d) · (g·d)×d for each query head.
+void other_groups(Forms& forms, Index (*group_of)(Index head, Index groups)) {
+  const Problem& problem = forms.problem;
+  if (problem.kv_heads == problem.heads || problem.kv_heads == 1) return;
+  PlanEditor& edit = forms.add();
+  for (const Projection& projection : {K_projection, V_projection}) {
+    const Index d = edit.shape(projection.id).cols;
+    Tensor chosen({1, problem.heads, problem.kv_heads * d, d});
+    chosen.fill(0);
+    for (Index head = 0; head < problem.heads; ++head)
+      for (Index c = 0; c < d; ++c) chosen.at(0, head, group_of(head, problem.kv_heads) * d + c, c) = 1;
+    const ValueId choice = edit.constant("0/1", std::move(chosen));
+    make_heads(edit, problem, projection, {Op::product, projection.id, {choice}});
+  }
+}
+
+constexpr std::array head_rows = {
+    Mistake{"split_input",
+            {"X was cut into one slice for each head and each slice projected alone: every head projects all of X",
+             "先把 X 按头切片，再让每片单独作投影：每个头都要对整个 X 作投影"},
+            StepId::Q,
+            'A',
+            [](Forms& forms) { split_input(forms, false); }},
+    Mistake{"split_input_shared",
+            {"X was cut into slices and one small block of W served all heads: every head projects all of X with its own "
+             "weights",
+             "把 X 切片后各头共用 W 的同一小块：每个头都要用自己的权重对整个 X 作投影"},
+            StepId::Q,
             'C',
-            attention_transposed},
-    Mistake{"k_for_v",
-            {"the weights were applied to K: they mix the values, A·V", "权重乘到了 K 上：权重混合的是值，应为 A·V"},
-            StepId::head_output,
-            'B',
-            [](const Problem&, const Plan& right) { return instead_of_v(right, StepId::K, StepId::K_rot); }},
-    Mistake{"q_for_v",
-            {"the weights were applied to Q: they mix the values, A·V", "权重乘到了 Q 上：权重混合的是值，应为 A·V"},
-            StepId::head_output,
-            'B',
-            [](const Problem&, const Plan& right) { return instead_of_v(right, StepId::Q, StepId::Q_rot); }},
+            [](Forms& forms) { split_input(forms, true); }},
+    Mistake{"same_weights",
+            {"every head used the weights of head 1: each head has its own W_Q, W_K and W_V",
+             "每个头都用了第 1 个头的权重：各头有自己的 W_Q、W_K、W_V"},
+            StepId::Q,
+            'C',
+            same_weights},
+    Mistake{"reshape_without_transpose",
+            {"the n×(h·d_k) numbers were only read as h×n×d_k: read them as n×h×d_k, then swap the first two axes",
+             "n×(h·d_k) 的数只按 h×n×d_k 重新读取：应先读成 n×h×d_k，再交换前两个轴"},
+            StepId::Q,
+            'A',
+            reshaped_heads},
+    Mistake{"strided_heads",
+            {"head i took the columns i, i+h, i+2h, …: its columns stand next to each other, head 1's d_k first",
+             "第 i 个头取了第 i, i+h, i+2h, … 列：每个头的列是相邻的，先是第 1 个头的 d_k 列"},
+            StepId::Q,
+            'C',
+            [](Forms& forms) { heads_from_columns(forms, Arrangement::interleaved); }},
+    Mistake{"heads_reversed",
+            {"the heads were cut in reverse order: the first d_k columns are head 1",
+             "切分时头的顺序颠倒：最前面的 d_k 列是第 1 个头"},
+            StepId::Q,
+            'C',
+            [](Forms& forms) { heads_from_columns(forms, Arrangement::reversed); }},
+    Mistake{"not_split",
+            {"one head was computed over all columns: cut Q, K and V into h heads of width d_k and attend in each",
+             "把所有列当成一个头来计算：应把 Q、K、V 切成 h 个宽为 d_k 的头，各自做注意力"},
+            StepId::Q,
+            'C',
+            not_split},
+    Mistake{
+        "gqa_tiled",
+        {"query head i used key/value head i mod g: neighbouring query heads share one, so it is ⌊i/(h/g)⌋, counted from 0",
+         "第 i 个查询头用了第 i mod g 个键/值头：相邻的查询头共用一个，从 0 数起应为 ⌊i/(h/g)⌋"},
+        StepId::K,
+        'B',
+        [](Forms& forms) { other_groups(forms, [](Index head, Index groups) { return head % groups; }); }},
+    Mistake{"gqa_wrong_divisor",
+            {"query head i used key/value head ⌊i/g⌋: divide by the size of a group, h/g, not by the number of groups g",
+             "第 i 个查询头用了第 ⌊i/g⌋ 个键/值头：应除以每组的头数 h/g，而不是组数 g"},
+            StepId::K,
+            'C',
+            [](Forms& forms) { other_groups(forms, [](Index head, Index groups) { return head / groups % groups; }); }},
+    Mistake{"gqa_first_only",
+            {"every query head used the first key/value head: each group of query heads has its own",
+             "所有查询头都用了第 1 个键/值头：每组查询头有自己的键/值头"},
+            StepId::K,
+            'C',
+            [](Forms& forms) { other_groups(forms, [](Index, Index) { return Index{0}; }); }},
 };
 
 }  // namespace
 
 std::span<const Mistake> head_mistakes() {
-  return rows;
+  return head_rows;
 }
 
 }  // namespace mha::study

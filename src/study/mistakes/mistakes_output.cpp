@@ -1,50 +1,77 @@
 // Mistakes behind the heads: how they are put side by side, and the output projection.
 #include <array>
 
-#include "study/mistakes/mistake_groups.hpp"
+#include "study/mistakes/forms.hpp"
 
 namespace mha::study {
 namespace {
 
-Variants merge_without_transpose(const Problem&, const Plan& right) {
-  PlanEditor edit(right);
+void merge_as_reshape(PlanEditor& edit) {
   edit.replace({Op::reshape, StepId::concat, {edit.value(StepId::head_output)}});
-  return only_form(std::move(edit));
 }
 
-Variants concat_arranged(const Plan& right, Arrangement arrangement) {
-  PlanEditor edit(right);
-  edit.step(StepId::concat).arrangement = arrangement;
-  return only_form(std::move(edit));
+void merge_without_transpose(Forms& forms) {
+  merge_as_reshape(forms.add());
 }
 
+void concat_arranged(Forms& forms, Arrangement arrangement) {
+  forms.add().step(StepId::concat).arrangement = arrangement;
+}
+
+// W_O does not fit any more.
 void output_is_concat(PlanEditor& edit) {
   edit.replace({Op::copy, StepId::output, {edit.value(StepId::concat)}});
 }
 
-// n×d_v, which W_O no longer fits.
-Variants heads_pooled(const Problem& problem, const Plan& right, Pooling pooling) {
-  if (problem.heads == 1) return {};
-  PlanEditor edit(right);
+// n×d_v
+void heads_pooled(Forms& forms, Pooling pooling) {
+  if (forms.problem.heads == 1) return;
+  PlanEditor& edit = forms.add();
   Step pool{Op::pool, StepId::concat, {edit.value(StepId::head_output)}};
   pool.pooling = pooling;
   edit.replace(std::move(pool));
   output_is_concat(edit);
-  return only_form(std::move(edit));
 }
 
-// (h·n)×d_v, which W_O no longer fits.
-Variants concat_rows(const Problem& problem, const Plan& right) {
-  if (problem.heads == 1) return {};
-  PlanEditor edit(right);
+// (h·n)×d_v
+void concat_rows(Forms& forms) {
+  if (forms.problem.heads == 1) return;
+  PlanEditor& edit = forms.add();
   const Shape heads = edit.shape(StepId::head_output);
-  edit.replace({Op::reshape, StepId::concat, {edit.value(StepId::head_output)}});
+  merge_as_reshape(edit);
   edit.shape(StepId::concat) = {heads.batch, 1, heads.heads * heads.rows, heads.cols};
   output_is_concat(edit);
-  return only_form(std::move(edit));
 }
 
-constexpr std::array merge_rows = {
+bool has_output_weights(const Forms& forms) {
+  return !forms.problem.output_is_concat;
+}
+
+void wo_missing(Forms& forms) {
+  if (has_output_weights(forms)) output_is_concat(forms.add());
+}
+
+void wo_transposed(Forms& forms) {
+  if (!has_output_weights(forms)) return;
+  Step& output = forms.add().step(StepId::output);
+  output.transposed = !output.transposed;
+}
+
+void bo_forgotten(Forms& forms) {
+  if (has_output_weights(forms) && forms.problem.O.b) forms.add().step(StepId::output).in.resize(2);
+}
+
+void residual_added(Forms& forms) {
+  if (forms.problem.d_model() != forms.problem.d_out()) return;
+  PlanEditor& edit = forms.add();
+  edit.append({Op::add, StepId::output, {edit.value(StepId::X)}});
+}
+
+void relu_output(Forms& forms) {
+  forms.add().append({Op::relu, StepId::output, {}});
+}
+
+constexpr std::array output_rows = {
     Mistake{"merge_without_transpose",
             {"the h×n×d_v numbers of the heads were only read as n×(h·d_v): swap the first two axes, then put the heads "
              "side by side",
@@ -56,79 +83,37 @@ constexpr std::array merge_rows = {
             {"the heads were put side by side in reverse order: head 1 comes first", "拼接时头的顺序颠倒：第 1 个头在最前"},
             StepId::concat,
             'C',
-            [](const Problem&, const Plan& right) { return concat_arranged(right, Arrangement::reversed); }},
+            [](Forms& forms) { concat_arranged(forms, Arrangement::reversed); }},
     Mistake{"concat_interleaved",
             {"the columns of the heads were taken in turns: all columns of head 1 come first, then those of head 2",
              "各头的列被轮流排列：先是第 1 个头的所有列，再是第 2 个头的"},
             StepId::concat,
             'C',
-            [](const Problem&, const Plan& right) { return concat_arranged(right, Arrangement::interleaved); }},
+            [](Forms& forms) { concat_arranged(forms, Arrangement::interleaved); }},
     Mistake{"heads_averaged",
             {"the heads were averaged: put them side by side, W_O mixes them",
              "对各头取了平均：应把它们并排拼接，由 W_O 来混合"},
             StepId::concat,
             'B',
-            [](const Problem& p, const Plan& right) { return heads_pooled(p, right, Pooling::mean); }},
+            [](Forms& forms) { heads_pooled(forms, Pooling::mean); }},
     Mistake{
         "heads_summed",
         {"the heads were added up: put them side by side, W_O mixes them", "把各头相加了：应把它们并排拼接，由 W_O 来混合"},
         StepId::concat,
         'B',
-        [](const Problem& p, const Plan& right) { return heads_pooled(p, right, Pooling::sum); }},
+        [](Forms& forms) { heads_pooled(forms, Pooling::sum); }},
     Mistake{"heads_max",
             {"the largest entry over the heads was taken: put the heads side by side, W_O mixes them",
              "在各头之间取了最大值：应把它们并排拼接，由 W_O 来混合"},
             StepId::concat,
             'B',
-            [](const Problem& p, const Plan& right) { return heads_pooled(p, right, Pooling::maximum); }},
+            [](Forms& forms) { heads_pooled(forms, Pooling::maximum); }},
     Mistake{"concat_rows",
             {"the heads were put below one another: put them side by side, so that each token keeps one row",
              "把各头上下叠放了：应左右并排，每个词元仍是一行"},
             StepId::concat,
             'B',
             concat_rows},
-};
-
-bool has_output_weights(const Problem& problem) {
-  return !problem.output_is_concat;
-}
-
-Variants wo_missing(const Problem& problem, const Plan& right) {
-  if (!has_output_weights(problem)) return {};
-  PlanEditor edit(right);
-  output_is_concat(edit);
-  return only_form(std::move(edit));
-}
-
-Variants wo_transposed(const Problem& problem, const Plan& right) {
-  if (!has_output_weights(problem)) return {};
-  PlanEditor edit(right);
-  Step& output = edit.step(StepId::output);
-  output.transposed = !output.transposed;
-  return only_form(std::move(edit));
-}
-
-Variants bo_forgotten(const Problem& problem, const Plan& right) {
-  if (!has_output_weights(problem) || !problem.O.b) return {};
-  PlanEditor edit(right);
-  edit.step(StepId::output).in.resize(2);
-  return only_form(std::move(edit));
-}
-
-Variants residual_added(const Problem& problem, const Plan& right) {
-  if (problem.d_model() != problem.d_out()) return {};
-  PlanEditor edit(right);
-  edit.append({Op::add, StepId::output, {edit.value(StepId::X)}});
-  return only_form(std::move(edit));
-}
-
-Variants relu_output(const Problem&, const Plan& right) {
-  PlanEditor edit(right);
-  edit.append({Op::relu, StepId::output, {}});
-  return only_form(std::move(edit));
-}
-
-constexpr std::array output_rows = {
     Mistake{"wo_missing",
             {"the concatenation was handed in as the output: multiply it by W_O, which mixes the heads",
              "把拼接直接当作输出：还要乘以 W_O，把各头的结果混合起来"},
@@ -161,9 +146,6 @@ constexpr std::array output_rows = {
 
 }  // namespace
 
-std::span<const Mistake> merge_mistakes() {
-  return merge_rows;
-}
 std::span<const Mistake> output_mistakes() {
   return output_rows;
 }

@@ -3,7 +3,7 @@
 #include <array>
 #include <numeric>
 
-#include "study/mistakes/mistake_groups.hpp"
+#include "study/mistakes/forms.hpp"
 #include "study/mistakes/projections.hpp"
 
 namespace mha::study {
@@ -30,35 +30,33 @@ void transpose_weights(PlanEditor& edit, const Problem& problem, const Projectio
   set_weights(edit, problem, projection, turned);
 }
 
-Variants weights_transposed(const Problem& problem, const Plan& right, const Projections& which) {
-  PlanEditor edit(right);
-  for (const Projection& projection : which) transpose_weights(edit, problem, projection);
-  return only_form(std::move(edit));
+void weights_transposed(Forms& forms, const Projections& which) {
+  PlanEditor& edit = forms.add();
+  for (const Projection& projection : which) transpose_weights(edit, forms.problem, projection);
 }
 
-Variants bias_forgotten(const Problem& problem, const Plan& right, const Projections& which) {
-  PlanEditor edit(right);
+void bias_forgotten(Forms& forms, const Projections& which) {
+  PlanEditor& edit = forms.add();
   bool forgotten = false;
   for (const Projection& projection : which) {
-    if (!(problem.*projection.linear).b) continue;
-    edit.step(product_of(projection, problem)).in.resize(2);
+    if (!(forms.problem.*projection.linear).b) continue;
+    edit.step(product_of(projection, forms.problem)).in.resize(2);
     forgotten = true;
   }
-  return forgotten ? only_form(std::move(edit)) : Variants{};
+  if (!forgotten) forms.none();
 }
 
 // Several projections made with the weights and the bias of another: pairs of (whose result, whose weights).
-Variants with_weights_of_another(const Problem& problem, const Plan& right,
-                                 const std::vector<std::pair<Projection, Projection>>& pairs) {
-  PlanEditor edit(right), original(right);
+void with_weights_of_another(Forms& forms, const std::vector<std::pair<Projection, Projection>>& pairs) {
+  const Problem& problem = forms.problem;
+  PlanEditor &edit = forms.add(), original(forms.right);
   for (const auto& [result, source] : pairs) {
-    if (problem.*result.heads != problem.*source.heads) return {};
+    if (problem.*result.heads != problem.*source.heads) return forms.none();
     std::vector<ValueId>& in = edit.step(product_of(result, problem)).in;
     const std::vector<ValueId>& from = original.step(product_of(source, problem)).in;
     in.resize(1);
     in.insert(in.end(), from.begin() + 1, from.end());
   }
-  return only_form(std::move(edit));
 }
 
 // The input itself in place of its projection: cut into heads where its width is that of all heads, or given to each head.
@@ -75,18 +73,16 @@ bool leave_out(PlanEditor& edit, const Problem& problem, const Projection& proje
   return true;
 }
 
-Variants not_projected(const Problem& problem, const Plan& right, const Projections& which) {
-  if (problem.heads != problem.kv_heads && which.size() > 1) return {};
-  PlanEditor edit(right);
+void not_projected(Forms& forms, const Projections& which) {
+  if (forms.problem.heads != forms.problem.kv_heads && which.size() > 1) return;
+  PlanEditor& edit = forms.add();
   for (const Projection& projection : which)
-    if (!leave_out(edit, problem, projection)) return {};
-  return only_form(std::move(edit));
+    if (!leave_out(edit, forms.problem, projection)) return forms.none();
 }
 
-Variants relu_projection(const Problem& problem, const Plan& right) {
-  PlanEditor edit(right);
-  for (const Projection& projection : projections) edit.append({Op::relu, product_of(projection, problem), {}});
-  return only_form(std::move(edit));
+void relu_projection(Forms& forms) {
+  PlanEditor& edit = forms.add();
+  for (const Projection& projection : projections) edit.append({Op::relu, product_of(projection, forms.problem), {}});
 }
 
 // W_QKV or b_QKV: what all three projections have, side by side.
@@ -114,12 +110,11 @@ void read_columns(PlanEditor& edit, const Problem& problem, const std::array<std
   for (std::size_t p = 0; p < 3; ++p) set_bias(edit, problem, projections[p], columns(b_QKV, chosen[p]));
 }
 
-Variants packed_order(const Problem& problem, const Plan& right) {
-  Variants variants;
-  if (!problem.fused) return variants;
+void packed_order(Forms& forms) {
+  const Problem& problem = forms.problem;
+  if (!problem.fused) return;
   std::array<std::size_t, 3> order = {0, 1, 2};
   while (std::next_permutation(order.begin(), order.end())) {
-    PlanEditor edit(right);
     std::array<std::vector<Index>, 3> chosen;
     std::string detail;
     Index first = 0;
@@ -129,76 +124,73 @@ Variants packed_order(const Problem& problem, const Plan& right) {
       first += static_cast<Index>(chosen[p].size());
       detail += (detail.empty() ? "W_QKV = " : " | ") + std::string(name_of(projections[p].id).symbol);
     }
-    read_columns(edit, problem, chosen);
-    add_form(variants, std::move(edit), detail);
+    read_columns(forms.add(detail), problem, chosen);
   }
-  return variants;
 }
 
-Variants packed_interleaved(const Problem& problem, const Plan& right) {
-  if (!problem.fused || problem.heads != problem.kv_heads) return {};
-  PlanEditor edit(right);
+void packed_interleaved(Forms& forms) {
+  const Problem& problem = forms.problem;
+  if (!problem.fused || problem.heads != problem.kv_heads) return;
   std::array<std::vector<Index>, 3> chosen;
   for (Index head = 0; head < problem.heads; ++head)
     for (std::size_t p = 0; p < 3; ++p)
       for (Index c = 0; c < problem.d_k(); ++c) chosen[p].push_back((head * 3 + static_cast<Index>(p)) * problem.d_k() + c);
-  read_columns(edit, problem, chosen);
-  return only_form(std::move(edit));
+  read_columns(forms.add(), problem, chosen);
 }
 
-constexpr std::array rows = {
+constexpr std::array projection_rows = {
     Mistake{"weights_transposed",
             {"X was multiplied by the transposed weights Wᵀ: a token is a row here, so the product is X·W",
              "X 乘的是转置后的权重 Wᵀ：这里每个词元是一行，应当计算 X·W"},
             StepId::Q,
             'A',
-            [](const Problem& p, const Plan& right) { return weights_transposed(p, right, all_projections()); }},
+            [](Forms& forms) { weights_transposed(forms, all_projections()); }},
     Mistake{"weights_transposed_q",
             {"Q was computed with the transposed W_Q: it is X·W_Q, not X·W_Qᵀ",
              "计算 Q 时 W_Q 被转置：应为 X·W_Q，而不是 X·W_Qᵀ"},
             StepId::Q,
             'C',
-            [](const Problem& p, const Plan& right) { return weights_transposed(p, right, {Q_projection}); }},
+            [](Forms& forms) { weights_transposed(forms, {Q_projection}); }},
     Mistake{"weights_transposed_k",
             {"K was computed with the transposed W_K: it is X·W_K, not X·W_Kᵀ",
              "计算 K 时 W_K 被转置：应为 X·W_K，而不是 X·W_Kᵀ"},
             StepId::K,
             'C',
-            [](const Problem& p, const Plan& right) { return weights_transposed(p, right, {K_projection}); }},
+            [](Forms& forms) { weights_transposed(forms, {K_projection}); }},
     Mistake{"weights_transposed_v",
             {"V was computed with the transposed W_V: it is X·W_V, not X·W_Vᵀ",
              "计算 V 时 W_V 被转置：应为 X·W_V，而不是 X·W_Vᵀ"},
             StepId::V,
             'C',
-            [](const Problem& p, const Plan& right) { return weights_transposed(p, right, {V_projection}); }},
+            [](Forms& forms) { weights_transposed(forms, {V_projection}); }},
     Mistake{"bias_forgotten",
             {"the biases b_Q, b_K and b_V were left out: each is added to every row after the product with its W",
              "漏加了偏置 b_Q、b_K、b_V：乘完 W 之后，每一行都要加上对应的偏置"},
             StepId::Q,
             'B',
-            [](const Problem& p, const Plan& right) { return bias_forgotten(p, right, all_projections()); }},
+            [](Forms& forms) { bias_forgotten(forms, all_projections()); }},
     Mistake{"bias_forgotten_q",
             {"b_Q was left out: it is added to every row of X·W_Q", "漏加了 b_Q：X·W_Q 的每一行都要加上它"},
             StepId::Q,
             'B',
-            [](const Problem& p, const Plan& right) { return bias_forgotten(p, right, {Q_projection}); }},
+            [](Forms& forms) { bias_forgotten(forms, {Q_projection}); }},
     Mistake{"bias_forgotten_k",
             {"b_K was left out: it is added to every row of X·W_K", "漏加了 b_K：X·W_K 的每一行都要加上它"},
             StepId::K,
             'B',
-            [](const Problem& p, const Plan& right) { return bias_forgotten(p, right, {K_projection}); }},
+            [](Forms& forms) { bias_forgotten(forms, {K_projection}); }},
     Mistake{"bias_forgotten_v",
             {"b_V was left out: it is added to every row of X·W_V", "漏加了 b_V：X·W_V 的每一行都要加上它"},
             StepId::V,
             'B',
-            [](const Problem& p, const Plan& right) { return bias_forgotten(p, right, {V_projection}); }},
+            [](Forms& forms) { bias_forgotten(forms, {V_projection}); }},
     Mistake{"swap_qk",
             {"W_Q and W_K were exchanged: the queries come from W_Q and the keys from W_K",
              "W_Q 与 W_K 用反了：查询由 W_Q 得到，键由 W_K 得到"},
             StepId::Q,
             'C',
-            [](const Problem& p, const Plan& right) {
-              return with_weights_of_another(p, right, {{Q_projection, K_projection}, {K_projection, Q_projection}});
+            [](Forms& forms) {
+              with_weights_of_another(forms, {{Q_projection, K_projection}, {K_projection, Q_projection}});
             }},
     Mistake{"packed_order",
             {"W_QKV was cut in another order: its columns are all queries, then all keys, then all values",
@@ -217,28 +209,28 @@ constexpr std::array rows = {
             {"V was computed with W_K: the values have their own weights W_V", "V 用了 W_K 计算：值有自己的权重 W_V"},
             StepId::V,
             'C',
-            [](const Problem& p, const Plan& right) {
-              return with_weights_of_another(p, right, {{V_projection, K_projection}});
+            [](Forms& forms) {
+              with_weights_of_another(forms, {{V_projection, K_projection}});
             }},
     Mistake{"one_projection",
             {"one projection with W_Q served as Q, K and V: keys and values have their own weights W_K and W_V",
              "Q、K、V 共用了 W_Q 一个投影：键和值各有自己的权重 W_K、W_V"},
             StepId::K,
             'B',
-            [](const Problem& p, const Plan& right) {
-              return with_weights_of_another(p, right, {{K_projection, Q_projection}, {V_projection, Q_projection}});
+            [](Forms& forms) {
+              with_weights_of_another(forms, {{K_projection, Q_projection}, {V_projection, Q_projection}});
             }},
     Mistake{"no_projection",
             {"X itself was used as Q, K and V: each is a projection of X with its own weights",
              "直接把 X 当作 Q、K、V：三者都要用各自的权重对 X 作投影"},
             StepId::Q,
             'C',
-            [](const Problem& p, const Plan& right) { return not_projected(p, right, all_projections()); }},
+            [](Forms& forms) { not_projected(forms, all_projections()); }},
     Mistake{"v_not_projected",
             {"X itself was used as V: the values are X·W_V", "直接把 X 当作 V：值应为 X·W_V"},
             StepId::V,
             'C',
-            [](const Problem& p, const Plan& right) { return not_projected(p, right, {V_projection}); }},
+            [](Forms& forms) { not_projected(forms, {V_projection}); }},
     Mistake{"relu_projection",
             {"negative entries of Q, K and V were set to 0 (relu): a projection has no activation function",
              "把 Q、K、V 中的负数置成了 0 (relu)：投影之后没有激活函数"},
@@ -250,7 +242,7 @@ constexpr std::array rows = {
 }  // namespace
 
 std::span<const Mistake> projection_mistakes() {
-  return rows;
+  return projection_rows;
 }
 
 }  // namespace mha::study

@@ -1,13 +1,14 @@
-// Mistakes in the scores Q·Kᵀ: another operand, another order, another kind of product.
+// Mistakes in the scores: in the product Q·Kᵀ, its scale and its cap.
 #include <array>
+#include <cmath>
 
-#include "study/mistakes/mistake_groups.hpp"
+#include "study/mistakes/forms.hpp"
 
 namespace mha::study {
 namespace {
 
-Variants reshape_for_transpose(const Problem&, const Plan& right) {
-  PlanEditor edit(right);
+void reshape_for_transpose(Forms& forms) {
+  PlanEditor& edit = forms.add();
   const ValueId K = edit.step(StepId::scores).in[1];
   const Shape shape = edit.operand(K).shape;
   const ValueId reread =
@@ -15,36 +16,66 @@ Variants reshape_for_transpose(const Problem&, const Plan& right) {
   Step& scores = edit.step(StepId::scores);
   scores.in[1] = reread;
   scores.transposed = false;
-  return only_form(std::move(edit));
 }
 
-Variants scores_transposed(const Problem&, const Plan& right) {
-  PlanEditor edit(right);
-  std::vector<ValueId>& in = edit.step(StepId::scores).in;
+void scores_transposed(Forms& forms) {
+  std::vector<ValueId>& in = forms.add().step(StepId::scores).in;
   std::swap(in[0], in[1]);
-  return only_form(std::move(edit));
 }
 
-Variants k_not_transposed(const Problem&, const Plan& right) {
-  PlanEditor edit(right);
-  edit.step(StepId::scores).transposed = false;
-  return only_form(std::move(edit));
+void k_not_transposed(Forms& forms) {
+  forms.add().step(StepId::scores).transposed = false;
 }
 
-Variants v_for_k(const Problem&, const Plan& right) {
-  PlanEditor edit(right);
+void v_for_k(Forms& forms) {
+  PlanEditor& edit = forms.add();
   edit.step(StepId::scores).in[1] = edit.value(StepId::V);
-  return only_form(std::move(edit));
 }
 
-Variants elementwise_product(const Problem& problem, const Plan& right) {
-  if (problem.queries() != problem.keys() || problem.keys() != problem.d_k()) return {};
-  PlanEditor edit(right);
+void elementwise_product(Forms& forms) {
+  const Problem& problem = forms.problem;
+  if (problem.queries() != problem.keys() || problem.keys() != problem.d_k()) return;
+  PlanEditor& edit = forms.add();
   edit.replace({Op::multiply, StepId::scores, edit.step(StepId::scores).in});
-  return only_form(std::move(edit));
 }
 
-constexpr std::array rows = {
+// A number times the scores; `factor` under the name by which it is known.
+void scaled_by(Forms& forms, const char* symbol, double factor) {
+  if (!forms.has(StepId::scaled)) return;
+  PlanEditor& edit = forms.add();
+  edit.step(StepId::scaled).in[1] = edit.constant(symbol, factor);
+}
+
+double d_k(const Forms& forms) {
+  return static_cast<double>(forms.problem.d_k());
+}
+
+void no_scale(Forms& forms) {
+  if (forms.has(StepId::scaled)) forms.add().leave_out(StepId::scaled);
+}
+
+void scale_after_softmax(Forms& forms) {
+  if (!forms.has(StepId::scaled)) return;
+  PlanEditor& edit = forms.add();
+  const ValueId scale = edit.step(StepId::scaled).in[1];
+  edit.leave_out(StepId::scaled);
+  edit.append({Op::multiply, StepId::weights, {scale}});
+}
+
+void softcap_missing(Forms& forms) {
+  if (forms.problem.softcap) forms.add().leave_out(StepId::capped);
+}
+
+void softcap_after_mask(Forms& forms) {
+  if (!forms.problem.softcap || !forms.has(StepId::masked)) return;
+  PlanEditor& edit = forms.add();
+  edit.step(StepId::masked).in[0] = edit.step(StepId::capped).in[0];
+  edit.step(StepId::capped).in[0] = edit.value(StepId::masked);
+  edit.step(StepId::weights).in[0] = edit.value(StepId::capped);
+  edit.exchange(StepId::capped, StepId::masked);
+}
+
+constexpr std::array score_rows = {
     Mistake{"reshape_for_transpose",
             {"the numbers of K were only read as d_k×m: Kᵀ exchanges rows and columns, so that column j is key j",
              "只是把 K 的数重新读成 d_k×m：转置要交换行与列，使第 j 列是第 j 个键"},
@@ -75,12 +106,74 @@ constexpr std::array rows = {
         StepId::scores,
         'C',
         elementwise_product},
+    Mistake{"no_scale",
+            {"the scores were not scaled: multiply them by 1/√d_k before the softmax",
+             "打分没有缩放：softmax 之前要乘以 1/√d_k"},
+            StepId::scaled,
+            'B',
+            no_scale},
+    Mistake{"scale_sqrt_dmodel",
+            {"the scores were divided by √d_model instead of √d_k: each head has its own width d_k",
+             "打分除以了 √d_model 而不是 √d_k：每个头的宽度是 d_k"},
+            StepId::scaled,
+            'A',
+            [](Forms& forms) {
+              scaled_by(forms, "1/√(h·d_k)", 1 / std::sqrt(static_cast<double>(forms.problem.heads) * d_k(forms)));
+            }},
+    Mistake{"scale_dk",
+            {"the scores were divided by d_k, without the root or by √d_k twice: divide them once, by √d_k",
+             "打分除以了 d_k (没有开方，或除了两次 √d_k)：应只除一次 √d_k"},
+            StepId::scaled,
+            'B',
+            [](Forms& forms) { scaled_by(forms, "1/d_k", 1 / d_k(forms)); }},
+    Mistake{"scale_multiplied",
+            {"the scores were multiplied by √d_k: they are divided by it", "打分乘以了 √d_k：应当除以它"},
+            StepId::scaled,
+            'C',
+            [](Forms& forms) { scaled_by(forms, "√d_k", std::sqrt(d_k(forms))); }},
+    Mistake{"scale_fourth_root",
+            {"the scores were divided by the fourth root of d_k: divide by the square root √d_k (or by the fourth root in "
+             "Q and in K)",
+             "打分除以了 d_k 的四次方根：应除以平方根 √d_k (若用四次方根，须 Q 和 K 各除一次)"},
+            StepId::scaled,
+            'C',
+            [](Forms& forms) { scaled_by(forms, "1/∜d_k", std::pow(d_k(forms), -0.25)); }},
+    Mistake{"scale_sqrt_heads",
+            {"the scores were divided by the root of the number of heads: divide by √d_k, the root of a head's width",
+             "打分除以了头数的平方根：应除以每个头宽度的平方根 √d_k"},
+            StepId::scaled,
+            'C',
+            [](Forms& forms) { scaled_by(forms, "1/√h", 1 / std::sqrt(static_cast<double>(forms.problem.heads))); }},
+    Mistake{"scale_sqrt_n",
+            {"the scores were divided by the root of the number of tokens: divide by √d_k, the root of a head's width",
+             "打分除以了词元数的平方根：应除以每个头宽度的平方根 √d_k"},
+            StepId::scaled,
+            'C',
+            [](Forms& forms) { scaled_by(forms, "1/√n", 1 / std::sqrt(static_cast<double>(forms.problem.queries()))); }},
+    Mistake{"scale_after_softmax",
+            {"the weights were scaled after the softmax, so that rows no longer sum to 1: scale the scores before it",
+             "缩放放到了 softmax 之后，各行之和不再是 1：应先缩放打分，再做 softmax"},
+            StepId::scaled,
+            'C',
+            scale_after_softmax},
+    Mistake{"softcap_missing",
+            {"the scaled scores were not capped: take c·tanh(Z/c) before the mask",
+             "缩放后的打分没有作软截断：加掩码之前应取 c·tanh(Z/c)"},
+            StepId::capped,
+            'B',
+            softcap_missing},
+    Mistake{"softcap_after_mask",
+            {"the cap came after the mask and turned −∞ into −c, so that hidden keys get weight: cap first, then mask",
+             "软截断放到了掩码之后，−∞ 变成 −c，被遮住的键又得到权重：应先截断，再加掩码"},
+            StepId::capped,
+            'B',
+            softcap_after_mask},
 };
 
 }  // namespace
 
 std::span<const Mistake> score_mistakes() {
-  return rows;
+  return score_rows;
 }
 
 }  // namespace mha::study

@@ -23,9 +23,12 @@ class PlanEditor {
   const Value& operand(ValueId id) const { return plan_.value(id); }
 
   ValueId constant(std::string symbol, Tensor numbers, Value::Role role = Value::Role::constant);
+  ValueId constant(std::string symbol, double number);
 
   // Another computation of what is written down as step.id.
   void replace(Step step);
+  // What this step reads first, in place of its result.
+  void leave_out(StepId id) { replace({Op::copy, id, {step(id).in[0]}}); }
   // An auxiliary step just before the one that writes step.id. Only a reshape needs `shape`.
   ValueId insert(Step step, Shape shape = {});
   // One step more: what was written down as step.id becomes auxiliary and the first operand of `step`, whose result is
@@ -34,7 +37,11 @@ class PlanEditor {
   // The second step, which comes later, is taken first.
   void exchange(StepId first, StepId second) { std::swap(step(first), step(second)); }
 
-  // The plan with all shapes, or nothing where they do not fit.
+  // Whether all steps are still as they were.
+  bool changes_nothing(const Plan& from) const;
+
+  // The plan with all shapes, or nothing where they do not fit. A step that sets what its op makes no use of is our own
+  // mistake: the numbers would come out as if nothing had been edited.
   std::optional<Plan> finish() &&;
 
  private:

@@ -16,18 +16,6 @@ std::size_t at(StepId step) {
   return static_cast<std::size_t>(step);
 }
 
-// The computed numbers with the given heads in their place.
-std::shared_ptr<const Tensor> merged(const std::shared_ptr<const Tensor>& computed, const Given& given) {
-  if (given.heads.empty()) return given.numbers;
-  auto result = std::make_shared<Tensor>(*computed);
-  const Shape& shape = result->shape();
-  for (Index item = 0; item < shape.batch; ++item)
-    for (Index head = 0; head < shape.heads; ++head)
-      if (given.heads[static_cast<std::size_t>(head)])
-        std::copy_n(given.numbers->matrix(item, head), shape.rows * shape.cols, result->matrix(item, head));
-  return result;
-}
-
 double relative_difference(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   const double d = std::abs(a - b) / std::max(1.0, std::abs(b));
@@ -45,26 +33,6 @@ bool same_from(StepId from, const Written& a, const Written& b, double tolerance
   return true;
 }
 
-// The first step that is not right in any form.
-std::optional<StepId> first_not_right(const Written& numbers, const std::vector<Written>& right, double tolerance) {
-  StepId first = StepId::X;
-  for (const Written& form : right) {
-    const std::optional<StepId> difference = first_difference(numbers, form, tolerance);
-    if (!difference) return std::nullopt;
-    first = std::max(first, *difference);
-  }
-  return first;
-}
-
-void add_outcomes(std::vector<Outcome>& all, const Problem& problem, const Mistake& mistake,
-                  const std::vector<Written>& right, double tolerance) {
-  for (Variant& variant : mistake.variants(problem)) {
-    Written numbers = written(variant.plan, simulate(variant.plan));
-    const std::optional<StepId> shown_by = first_not_right(numbers, right, tolerance);
-    all.push_back({&mistake, std::move(variant.detail), std::move(numbers), shown_by});
-  }
-}
-
 void add_once(std::vector<std::string_view>& ids, std::string_view id) {
   if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
 }
@@ -78,16 +46,9 @@ Written written(const Plan& plan, const Trace& trace) {
   return result;
 }
 
-Trace simulate(const Plan& plan, const Substitution& given, StepId from) {
+Trace simulate(const Plan& plan) {
   compute::RunOptions options;
   options.keep.assign(plan.values.size(), true);
-  options.after = [&](const Step& step, compute::Backend& backend) {
-    const std::optional<StepId>& id = plan.value(step.out).step;
-    if (!id || *id >= from) return;
-    const Given& own = given[at(*id)];
-    if (own.numbers == nullptr || !(own.numbers->shape() == plan.value(step.out).shape)) return;
-    backend.set(step.out, merged(backend.get(step.out), own));
-  };
   return compute::run(plan, options);
 }
 
@@ -110,28 +71,26 @@ std::vector<Written> right_forms(const Problem& problem) {
   return forms;
 }
 
-std::vector<Outcome> outcomes(const Problem& problem, double tolerance) {
-  const std::vector<Written> right = right_forms(problem);
-  std::vector<Outcome> all;
-  for (const Mistake& mistake : mistakes()) add_outcomes(all, problem, mistake, right, tolerance);
-  return all;
-}
-
-bool can_show(const Problem& problem, const Mistake& mistake) {
-  return shown_first(problem, mistake).has_value();
-}
-
-std::optional<StepId> shown_first(const Problem& problem, const Mistake& mistake) {
-  std::vector<Outcome> forms;
-  add_outcomes(forms, problem, mistake, right_forms(problem), same_number);
-  std::optional<StepId> first;
-  for (const Outcome& form : forms)
-    if (form.shown_by && (!first || *form.shown_by < *first)) first = form.shown_by;
+std::optional<StepId> first_wrong(const Written& numbers, const std::vector<Written>& right, double tolerance) {
+  StepId first = StepId::X;
+  for (const Written& form : right) {
+    const std::optional<StepId> difference = first_difference(numbers, form, tolerance);
+    if (!difference) return std::nullopt;
+    first = std::max(first, *difference);
+  }
   return first;
 }
 
-IdGroups indistinguishable(const Problem& problem, StepId from, double tolerance) {
-  return indistinguishable(outcomes(problem, tolerance), right_forms(problem), from, tolerance);
+std::vector<Outcome> outcomes(const Problem& problem, double tolerance) {
+  const std::vector<Written> right = right_forms(problem);
+  std::vector<Outcome> all;
+  for (const Mistake& mistake : mistakes())
+    for (Variant& variant : mistake.variants(problem)) {
+      Written numbers = written(variant.plan, simulate(variant.plan));
+      const std::optional<StepId> shown_by = first_wrong(numbers, right, tolerance);
+      all.push_back({&mistake, std::move(variant.detail), std::move(numbers), shown_by});
+    }
+  return all;
 }
 
 IdGroups indistinguishable(const std::vector<Outcome>& outcomes, const std::vector<Written>& right, StepId from,

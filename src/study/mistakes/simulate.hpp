@@ -1,4 +1,4 @@
-// Runs plans, right or mistaken, from a person's own numbers, and tells which mistakes a problem can show.
+// Runs plans, right or mistaken, and tells which mistakes a problem can show.
 #pragma once
 
 #include <array>
@@ -12,16 +12,8 @@ namespace mha::study {
 using Written = std::array<std::shared_ptr<const Tensor>, step_count>;
 Written written(const Plan& plan, const Trace& trace);
 
-// A person's matrices of one step: batch × heads × rows × cols as in answer_plan.
-struct Given {
-  std::shared_ptr<const Tensor> numbers;  // null: the step was not given
-  std::vector<bool> heads;                // by head: whether it was given; empty: all were
-};
-using Substitution = std::array<Given, step_count>;  // by StepId
-
-// Computes the plan, keeping all values, with the person's numbers in place of those of the steps before `from`. Where
-// their shape is not that of the plan they are passed over.
-Trace simulate(const Plan& plan, const Substitution& given = {}, StepId from = StepId::X);
+// Computes the plan, keeping all values.
+Trace simulate(const Plan& plan);
 
 // The largest |a − b| / max(1, |b|): infinite where the shapes differ or one of the two is NaN or infinite alone.
 double distance(const Tensor& a, const Tensor& b);
@@ -34,6 +26,10 @@ std::optional<StepId> first_difference(const Written& numbers, const Written& ri
 // What is right: one form, or two where a row has no key, whose weights are 0 or NaN.
 std::vector<Written> right_forms(const Problem& problem);
 
+// The first step that is right in none of these forms; nothing where all are.
+std::optional<StepId> first_wrong(const Written& numbers, const std::vector<Written>& right,
+                                  double tolerance = same_number);
+
 // What comes out when a mistake is made on a problem.
 struct Outcome {
   const Mistake* mistake;
@@ -45,14 +41,9 @@ struct Outcome {
 // All forms of all mistakes that can be made on the problem.
 std::vector<Outcome> outcomes(const Problem& problem, double tolerance = same_number);
 
-// Whether a form of the mistake gives other numbers than the right plan, and the first step at which one does.
-bool can_show(const Problem& problem, const Mistake& mistake);
-std::optional<StepId> shown_first(const Problem& problem, const Mistake& mistake);
-
 // The ids of mistakes with the same numbers in all steps from `from` on, in groups of two and more. Mistakes that these
 // steps do not show are in no group.
 using IdGroups = std::vector<std::vector<std::string_view>>;
-IdGroups indistinguishable(const Problem& problem, StepId from = StepId::X, double tolerance = same_number);
 IdGroups indistinguishable(const std::vector<Outcome>& outcomes, const std::vector<Written>& right, StepId from,
                            double tolerance);
 

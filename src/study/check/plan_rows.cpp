@@ -1,7 +1,9 @@
 // A plan as rows of a person's work.
-#include "study/mistakes/plan_rows.hpp"
+#include "study/check/plan_rows.hpp"
 
 #include <algorithm>
+
+#include "core/op_rules.hpp"
 
 namespace mha::study {
 namespace {
@@ -29,9 +31,7 @@ bool same_value(const Plan& a, ValueId x, const Plan& b, ValueId y) {
 }
 
 bool same_step(const Plan& a, const Step& x, const Plan& b, const Step& y) {
-  if (x.op != y.op || x.transposed != y.transposed || x.first_transposed != y.first_transposed) return false;
-  if (x.cap != y.cap || x.pairing != y.pairing || x.arrangement != y.arrangement) return false;
-  if (x.pooling != y.pooling || !(x.softmax == y.softmax) || x.in.size() != y.in.size()) return false;
+  if (!computes_alike(x, y)) return false;
   if (!(a.value(x.out).shape == b.value(y.out).shape)) return false;
   for (std::size_t i = 0; i < x.in.size(); ++i)
     if (!same_value(a, x.in[i], b, y.in[i])) return false;
@@ -60,6 +60,42 @@ Rows changed_rows(const RowPlan& changed, const RowPlan& right) {
     rows[step] = !same_step(changed.plan, *makes_x, right.plan, *makes_y);
   }
   return rows;
+}
+
+Taint::Taint(const RowPlan& rows) : rows_(rows) {
+  for (const Value& value : rows.plan.values) heads_.emplace_back(static_cast<std::size_t>(value.shape.heads), false);
+}
+
+bool Taint::has(StepId step, std::size_t head) const {
+  const std::vector<bool>& heads = heads_[static_cast<std::size_t>(*rows_.value(step))];
+  return head < heads.size() && heads[head];
+}
+
+void Taint::add(StepId step, std::size_t head) {
+  std::vector<bool>& heads = heads_[static_cast<std::size_t>(*rows_.value(step))];
+  if (head < heads.size()) heads[head] = true;
+}
+
+void Taint::spread_to(StepId step) {
+  for (const Step& computed : rows_.plan.steps)
+    if (computed.id == step) spread(computed);
+}
+
+// Where entries are only moved, each may come from another head; else all entries of a head read the same heads.
+void Taint::spread(const Step& step) {
+  const Shape& to = rows_.plan.value(step.out).shape;
+  const bool moves = info_of(step.op).moves;
+  std::vector<bool>& out = heads_[static_cast<std::size_t>(step.out)];
+  const auto mark = [&](std::size_t head, Index row, Index column) {
+    for_each_term(rows_.plan, step, {0, static_cast<Index>(head), row, column}, [&](const Term& term) {
+      for (const Read& read : term)
+        if (heads_[static_cast<std::size_t>(step.in[read.operand])][static_cast<std::size_t>(read.at.head)])
+          out[head] = true;
+    });
+  };
+  for (std::size_t head = 0; head < out.size(); ++head)
+    for (Index row = 0; row < (moves ? to.rows : 1); ++row)
+      for (Index column = 0; column < (moves ? to.cols : 1) && !out[head]; ++column) mark(head, row, column);
 }
 
 }  // namespace mha::study

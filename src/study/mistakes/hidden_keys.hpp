@@ -1,11 +1,14 @@
 // What the masks of a plan do, taken apart: which keys they hide, and which numbers they add besides.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "study/mistakes/plan_editor.hpp"
 
 namespace mha::study {
+
+inline constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
 // 1 where a query may attend to the key, 0 where a mask hides it: b×h×n×m, where b and h may be 1. Nothing where there is
 // no mask that hides a key.

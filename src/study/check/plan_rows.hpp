@@ -1,4 +1,5 @@
-// A plan as rows of a person's work: which step writes which row, and which rows differ between two plans.
+// A plan as rows of a person's work: which step writes which row, which rows differ between two plans, and how something
+// wrong spreads.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@ struct RowPlan {
   explicit RowPlan(Plan of);
 
   Plan plan;
-  compute::Schedule schedule;                                   // every value stands whole
+  compute::Schedule schedule;                          // every value stands whole
   std::array<std::optional<ValueId>, step_count> row;  // the value written down as each step
 
   std::optional<ValueId> value(StepId step) const { return row[static_cast<std::size_t>(step)]; }
@@ -23,5 +24,22 @@ struct RowPlan {
 // By StepId: whether a row is computed otherwise in the two plans, from the same earlier rows.
 using Rows = std::array<bool, step_count>;
 Rows changed_rows(const RowPlan& changed, const RowPlan& right);
+
+// Which heads of which values depend on something that is wrong.
+class Taint {
+ public:
+  explicit Taint(const RowPlan& rows);
+
+  bool has(StepId step, std::size_t head) const;
+  void add(StepId step, std::size_t head);
+  // From the rows before `step` to it.
+  void spread_to(StepId step);
+
+ private:
+  void spread(const Step& step);
+
+  const RowPlan& rows_;
+  std::vector<std::vector<bool>> heads_;  // by ValueId
+};
 
 }  // namespace mha::study

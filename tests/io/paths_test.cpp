@@ -1,5 +1,5 @@
-// Outputs are refused where they would destroy an input or each other, by whatever name.
-#include "io/files/file_identity.hpp"
+// Paths: outputs are refused where they would destroy an input or each other, by whatever name; folders are made.
+#include "io/files/paths.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -90,6 +90,28 @@ TEST_CASE("file identity: two outputs that are one file, already there or not") 
         "the outputs " + (folder / "a.json") + " and " + (folder / "link.json") + " are one file; name two");
   CHECK(refusal({folder / "b.json", folder / "dangling.json"}, {}) != "");
   CHECK(refusal({folder / "b.json", folder / "./b.json"}, {}) != "");
+}
+
+TEST_CASE("a folder is made with those above it, and may be there already", "[folder]") {
+  const TemporaryFolder folder;
+  for (int i = 0; i < 2; ++i) make_folder(folder / "a/b/c");
+  CHECK(std::filesystem::is_directory(folder / "a/b/c"));
+}
+
+TEST_CASE("a file in the way is an output error", "[folder]") {
+  const TemporaryFolder folder;
+  folder.write("file", "");
+  std::filesystem::create_symlink("loop", folder / "loop");
+  for (const std::string& path :
+       {std::string("file"), std::string("file/below"), std::string("loop/below"), std::string(300, 'x')}) {
+    try {
+      make_folder(folder / path);
+      FAIL("it was made");
+    } catch (const Error& error) {
+      CHECK(error.exit_code() == Exit::no_output);
+      CHECK(std::string(error.what()).find(path) != std::string::npos);
+    }
+  }
 }
 
 }  // namespace mha::test

@@ -1,5 +1,5 @@
 // What the numbers of a problem bring to light, by simulation of every mistake.
-#include "study/mistakes/exposure.hpp"
+#include "study/exercise/visible_mistakes.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -26,29 +26,29 @@ std::vector<bool> shown_from(StepId from, const std::vector<Outcome>& outcomes, 
   return shown;
 }
 
-void add_pairs(const Ids& some, const Ids& others, Exposure::Pairs& pairs) {
+void add_pairs(const Ids& some, const Ids& others, VisibleMistakes::Pairs& pairs) {
   for (const std::string_view a : some)
     for (const std::string_view b : others)
       if (a != b) pairs.insert(std::minmax(a, b));
 }
 
-Exposure::View view_from(StepId from, const Ids& forms, const std::vector<Outcome>& outcomes,
-                         const std::vector<Written>& right, double tolerance) {
-  Exposure::View view{shown_from(from, outcomes, right, tolerance), {}};
+VisibleMistakes::View view_from(StepId from, const Ids& forms, const std::vector<Outcome>& outcomes,
+                                const std::vector<Written>& right, double tolerance) {
+  VisibleMistakes::View view{shown_from(from, outcomes, right, tolerance), {}};
   for (const Ids& group : indistinguishable(outcomes, right, from, tolerance)) add_pairs(group, group, view.alike);
   add_pairs(hidden_mistakes(forms, view.shown), forms, view.alike);
   return view;
 }
 
-Exposure::View both(const Exposure::View& a, const Exposure::View& b) {
-  Exposure::View result;
+VisibleMistakes::View both(const VisibleMistakes::View& a, const VisibleMistakes::View& b) {
+  VisibleMistakes::View result;
   std::transform(a.shown.begin(), a.shown.end(), b.shown.begin(), std::back_inserter(result.shown), std::logical_or<>());
   std::set_intersection(a.alike.begin(), a.alike.end(), b.alike.begin(), b.alike.end(),
                         std::inserter(result.alike, result.alike.end()));
   return result;
 }
 
-bool exposes(const Exposure::View& numbers, const Exposure::View& sizes) {
+bool show_as_much(const VisibleMistakes::View& numbers, const VisibleMistakes::View& sizes) {
   for (std::size_t form = 0; form < sizes.shown.size(); ++form)
     if (sizes.shown[form] && !numbers.shown[form]) return false;
   return std::includes(sizes.alike.begin(), sizes.alike.end(), numbers.alike.begin(), numbers.alike.end());
@@ -56,24 +56,24 @@ bool exposes(const Exposure::View& numbers, const Exposure::View& sizes) {
 
 }  // namespace
 
-Exposure exposure_of(const Problem& problem, double tolerance) {
+VisibleMistakes visible_mistakes(const Problem& problem, double tolerance) {
   const std::vector<Outcome> all = outcomes(problem, tolerance);
   const std::vector<Written> right = right_forms(problem);
-  Exposure exposure;
-  for (const Outcome& outcome : all) exposure.forms.push_back(outcome.mistake->id);
-  exposure.all_steps = view_from(StepId::X, exposure.forms, all, right, tolerance);
-  exposure.output_only = view_from(StepId::output, exposure.forms, all, right, tolerance);
-  return exposure;
+  VisibleMistakes visible;
+  for (const Outcome& outcome : all) visible.forms.push_back(outcome.mistake->id);
+  visible.all_steps = view_from(StepId::X, visible.forms, all, right, tolerance);
+  visible.output_only = view_from(StepId::output, visible.forms, all, right, tolerance);
+  return visible;
 }
 
-Exposure both(const Exposure& a, const Exposure& b) {
+VisibleMistakes both(const VisibleMistakes& a, const VisibleMistakes& b) {
   assert(a.forms == b.forms);
   return {a.forms, both(a.all_steps, b.all_steps), both(a.output_only, b.output_only)};
 }
 
-bool exposes(const Exposure& numbers, const Exposure& sizes) {
+bool show_as_much(const VisibleMistakes& numbers, const VisibleMistakes& sizes) {
   assert(numbers.forms == sizes.forms);
-  return exposes(numbers.all_steps, sizes.all_steps) && exposes(numbers.output_only, sizes.output_only);
+  return show_as_much(numbers.all_steps, sizes.all_steps) && show_as_much(numbers.output_only, sizes.output_only);
 }
 
 Ids hidden_mistakes(const Ids& forms, const std::vector<bool>& shown) {

@@ -13,7 +13,7 @@ namespace mha::study {
 
 using Ids = std::vector<std::string_view>;  // of mistakes
 
-struct Exposure {
+struct VisibleMistakes {
   using Pairs = std::set<std::pair<std::string_view, std::string_view>>;
   struct View {
     std::vector<bool> shown;  // by form
@@ -25,13 +25,13 @@ struct Exposure {
 };
 
 // Numbers count as different where they are further apart than the tolerance.
-Exposure exposure_of(const Problem& problem, double tolerance);
+VisibleMistakes visible_mistakes(const Problem& problem, double tolerance);
 
 // What at least one of two problems of the same sizes brings to light.
-Exposure both(const Exposure& a, const Exposure& b);
+VisibleMistakes both(const VisibleMistakes& a, const VisibleMistakes& b);
 
 // Whether `numbers`, of the same sizes, bring to light everything that `sizes` do.
-bool exposes(const Exposure& numbers, const Exposure& sizes);
+bool show_as_much(const VisibleMistakes& numbers, const VisibleMistakes& sizes);
 
 // Those that can be made and show in no form, in the order of the computation.
 Ids hidden_mistakes(const Ids& forms, const std::vector<bool>& shown);

@@ -1,12 +1,11 @@
 // The header of a .safetensors file, believed in nothing: 8 bytes with the length of a JSON object, the object, the data.
-#include "io/arrays/safetensors_header.hpp"
+#include "io/arrays/safetensors.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <tuple>
@@ -14,7 +13,6 @@
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"
-#include "io/files/input_file.hpp"
 #include "io/json/reader.hpp"
 #include "io/json/tree.hpp"
 
@@ -24,6 +22,17 @@ namespace {
 constexpr Index length_bytes = 8;
 constexpr Index longest_header = 100'000'000;  // as the format's own library has it
 constexpr std::string_view metadata_key = "__metadata__";
+
+// Types that the format has and mha does not read.
+struct OtherDtype {
+  std::string_view name;
+  int bits;
+};
+constexpr std::array other_dtypes = {
+    OtherDtype{"F8_E4M3", 8}, OtherDtype{"F8_E5M2", 8},     OtherDtype{"F8_E8M0", 8},
+    OtherDtype{"F6_E2M3", 6}, OtherDtype{"F6_E3M2", 6},     OtherDtype{"F4", 4},
+    OtherDtype{"C64", 64},    OtherDtype{"F8_E4M3FNUZ", 8}, OtherDtype{"F8_E5M2FNUZ", 8},
+};
 
 // What people take for a .safetensors file.
 struct OtherFormat {
@@ -42,73 +51,51 @@ constexpr std::array other_formats = {
     OtherFormat{"version https://git-lfs", "this is only Git's pointer to the file; fetch the file itself: git lfs pull"},
 };
 
-std::string named_tensor(std::string_view name) {
-  return fmt::format("tensor \"{}\"", escape(name, 200));
-}
-
 // Refusals of one file.
 class Refusal {
  public:
   explicit Refusal(std::string_view path) : path_(path) {}
   [[noreturn]] void operator()(std::string_view sentence) const { throw Error(fmt::format("{}: {}", path_, sentence)); }
   [[noreturn]] void operator()(const SafetensorsEntry& entry, std::string_view sentence) const {
-    (*this)(fmt::format("{}: {}", named_tensor(entry.name), sentence));
+    (*this)(fmt::format("{}: {}", tensor_called(entry.name), sentence));
   }
 
  private:
   std::string_view path_;
 };
 
-std::string read_bytes(int fd, std::string_view path, Index from, Index count) {
-  std::string bytes(static_cast<std::size_t>(count), '\0');
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t got = ::pread(fd, bytes.data() + done, bytes.size() - done, from + static_cast<Index>(done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw named(path, errno);
-    if (got == 0) throw Error(fmt::format("{}: the file became shorter while it was read", path));
-    done += static_cast<std::size_t>(got);
-  }
-  return bytes;
-}
-
-Index size_of_file(int fd, std::string_view path) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) throw named(path, errno);
+Index size_of_file(const InputFile& file, std::string_view path) {
+  const struct stat status = file.status();
   if (S_ISDIR(status.st_mode)) throw named(path, EISDIR);
   if (!S_ISREG(status.st_mode))
     throw Error(fmt::format("{}: this is no file that can be read in places; copy it to one", path));
   return status.st_size;
 }
 
-// What is wrong with the first 8 bytes; a file of another kind is called by its name.
-[[noreturn]] void refuse_beginning(std::string_view first_bytes, std::string_view sentence, const Refusal& refuse) {
-  for (const OtherFormat& other : other_formats)
-    if (first_bytes.starts_with(other.beginning.substr(0, length_bytes))) refuse(other.sentence);
-  refuse(sentence);
-}
-
-// The length of the JSON object, by the first 8 bytes of a file of so many bytes.
+// The length of the JSON object, by the first 8 bytes of a file of so many bytes. A file of another kind is called by its
+// name.
 Index header_length(std::string_view first_bytes, Index file_size, const Refusal& refuse) {
+  const auto fail = [&](const std::string& sentence) {
+    for (const OtherFormat& other : other_formats)
+      if (first_bytes.starts_with(other.beginning.substr(0, length_bytes))) refuse(other.sentence);
+    refuse(sentence);
+  };
   if (file_size < length_bytes)
-    refuse_beginning(first_bytes,
-                     fmt::format("it has {}, too few for a .safetensors file, which begins with 8 bytes that say how long "
-                                 "its header is",
-                                 counted(file_size, "byte")),
-                     refuse);
+    fail(
+        fmt::format("it has {}, too few for a .safetensors file, which begins with 8 bytes that say how long its header is",
+                    counted(file_size, "byte")));
   std::uint64_t length = 0;
   for (std::size_t i = length_bytes; i-- > 0;) length = length << 8U | static_cast<unsigned char>(first_bytes[i]);
   if (length > static_cast<std::uint64_t>(longest_header))
-    refuse_beginning(first_bytes,
-                     fmt::format("its first 8 bytes say that the header has {} bytes, and at most {} are allowed; this is "
-                                 "no .safetensors file, or a damaged one",
-                                 length, longest_header),
-                     refuse);
+    fail(
+        fmt::format("its first 8 bytes say that the header has {} bytes, and at most {} are allowed; this is no "
+                    ".safetensors file, or a damaged one",
+                    length, longest_header));
   if (static_cast<Index>(length) > file_size - length_bytes)
-    refuse_beginning(first_bytes,
-                     fmt::format("its first 8 bytes say that the header has {} bytes, but the file has only {} more; it is "
-                                 "damaged or not complete, fetch it again",
-                                 length, file_size - length_bytes),
-                     refuse);
+    fail(
+        fmt::format("its first 8 bytes say that the header has {} bytes, but the file has only {} more; it is damaged or "
+                    "not complete, fetch it again",
+                    length, file_size - length_bytes));
   return static_cast<Index>(length);
 }
 
@@ -127,14 +114,16 @@ std::vector<Index> natural_numbers(Node& node) {
   return numbers;
 }
 
-const SafetensorsDtype* dtype_called(const Node& node) {
+void read_dtype(const Node& node, SafetensorsEntry& entry) {
   const std::string& name = expect_text(node);
-  for (const SafetensorsDtype& dtype : safetensors_dtypes)
-    if (dtype.name == name) return &dtype;
   std::vector<std::string_view> names;
-  for (const SafetensorsDtype& dtype : safetensors_dtypes)
-    if (dtype.readable) names.push_back(dtype.name);
-  fail(node, fmt::format("unknown dtype {}.{}", quote(name), did_you_mean_or_known(name, names)));
+  for (const NumberTypeInfo& row : number_types) {
+    names.push_back(row.safetensors);
+    if (row.safetensors == name) entry.dtype = row.safetensors, entry.type = row.type, entry.bits = 8 * row.bytes;
+  }
+  for (const OtherDtype& row : other_dtypes)
+    if (row.name == name) entry.dtype = row.name, entry.bits = row.bits;
+  if (entry.bits == 0) fail(node, fmt::format("unknown dtype {}.{}", quote(name), did_you_mean_or_known(name, names)));
 }
 
 SafetensorsEntry read_entry(Member& member) {
@@ -155,7 +144,7 @@ SafetensorsEntry read_entry(Member& member) {
   }
   for (const auto& [node, name] : {std::pair{dtype, "dtype"}, {shape, "shape"}, {offsets, "data_offsets"}})
     if (node == nullptr) fail(member.node, fmt::format("\"{}\" is missing", name));
-  entry.dtype = dtype_called(*dtype);
+  read_dtype(*dtype, entry);
   entry.shape = natural_numbers(*shape);
   const std::vector<Index> ends = natural_numbers(*offsets);
   if (ends.size() != 2) fail(*offsets, fmt::format("found {}, expected two numbers: [begin, end]", describe(*offsets)));
@@ -164,31 +153,27 @@ SafetensorsEntry read_entry(Member& member) {
   return entry;
 }
 
-void read_metadata(const Node& node, SafetensorsHeader& header) {
-  const Object* object = node.as<Object>();
-  if (object == nullptr) fail(node, fmt::format("found {}, expected an object of texts", describe(node)));
-  for (const Member& member : *object) header.metadata.emplace_back(member.key, expect_text(member.node));
-}
-
-SafetensorsHeader parse(std::string_view text) {
+SafetensorsHeader parse_header(std::string_view text) {
   Source source(text);
   Node root = read_json(source, {}, NumberTexts::minus_infinity, Notes::kept);
   Object* object = root.as<Object>();
   if (object == nullptr) fail(root, fmt::format("found {}, expected an object of tensors", describe(root)));
   SafetensorsHeader header;
   for (Member& member : *object) {
-    if (member.key == metadata_key) {
-      read_metadata(member.node, header);
-    } else {
+    if (member.key != metadata_key) {
       header.tensors.push_back(read_entry(member));
+      continue;
     }
+    const Object* const texts = member.node.as<Object>();
+    if (texts == nullptr) fail(member.node, fmt::format("found {}, expected an object of texts", describe(member.node)));
+    for (const Member& member_text : *texts) expect_text(member_text.node);
   }
   return header;
 }
 
 // Bytes of a tensor of this shape; −1 where there would be more than any file has, or no whole number of them.
-Index bytes_of(const SafetensorsEntry& entry) {
-  Index bits = entry.dtype->bits;
+Index whole_bytes_of(const SafetensorsEntry& entry) {
+  Index bits = entry.bits;
   for (const Index axis : entry.shape)
     if (__builtin_mul_overflow(bits, axis, &bits)) return -1;
   return bits % 8 == 0 ? bits / 8 : -1;
@@ -203,9 +188,9 @@ void place_tensors(SafetensorsHeader& header, Index data_begin, Index data_size,
       refuse(entry, fmt::format("{} lead behind the end of the file, which has {} bytes of data; it is damaged or not "
                                 "complete, fetch it again",
                                 place, data_size));
-    if (const Index bytes = bytes_of(entry); bytes != entry.end - entry.begin)
+    if (const Index bytes = whole_bytes_of(entry); bytes != entry.end - entry.begin)
       refuse(entry, fmt::format("{} hold {} bytes, but {} numbers of shape [{}] need {}", place, entry.end - entry.begin,
-                                entry.dtype->name, fmt::join(entry.shape, ", "),
+                                entry.dtype, fmt::join(entry.shape, ", "),
                                 bytes < 0 ? "another count" : fmt::format("{}", bytes)));
   }
   const auto place = [](const SafetensorsEntry& entry) { return std::tie(entry.begin, entry.end); };
@@ -214,7 +199,7 @@ void place_tensors(SafetensorsHeader& header, Index data_begin, Index data_size,
   Index filled = 0;
   const SafetensorsEntry* before = nullptr;
   for (SafetensorsEntry& entry : header.tensors) {
-    if (entry.begin < filled) refuse(entry, fmt::format("its data overlap those of {}", named_tensor(before->name)));
+    if (entry.begin < filled) refuse(entry, fmt::format("its data overlap those of {}", tensor_called(before->name)));
     if (entry.begin > filled)
       refuse(entry, fmt::format("{} bytes before its data belong to no tensor; the file is damaged", entry.begin - filled));
     filled = entry.end;
@@ -230,6 +215,10 @@ void place_tensors(SafetensorsHeader& header, Index data_begin, Index data_size,
 
 }  // namespace
 
+std::string tensor_called(std::string_view name) {
+  return fmt::format("tensor \"{}\"", escape(name, 200));
+}
+
 Index SafetensorsEntry::size() const {
   Index product = 1;
   for (const Index axis : shape) product *= axis;
@@ -242,14 +231,14 @@ const SafetensorsEntry* SafetensorsHeader::find(std::string_view name) const {
   return found == tensors.end() ? nullptr : &*found;
 }
 
-SafetensorsHeader read_safetensors_header(int fd, std::string_view path) {
-  const Refusal refuse(path);
-  const Index size = size_of_file(fd, path);
-  const Index length = header_length(read_bytes(fd, path, 0, std::min(length_bytes, size)), size, refuse);
-  const std::string text = read_bytes(fd, path, length_bytes, length);
+SafetensorsHeader read_safetensors_header(const InputFile& file, std::string_view shown) {
+  const Refusal refuse(shown);
+  const Index size = size_of_file(file, shown);
+  const Index length = header_length(file.bytes_at(0, std::min(length_bytes, size)), size, refuse);
+  const std::string text = file.bytes_at(length_bytes, length);
   if (!text.starts_with('{')) refuse("its header does not begin with '{', as the JSON object of a .safetensors file does");
   try {
-    SafetensorsHeader header = parse(text);
+    SafetensorsHeader header = parse_header(text);
     place_tensors(header, length_bytes + length, size - length_bytes - length, refuse);
     return header;
   } catch (const InputFault& fault) {
@@ -260,15 +249,10 @@ SafetensorsHeader read_safetensors_header(int fd, std::string_view path) {
   }
 }
 
-SafetensorsHeader read_safetensors_header(const std::string& path) {
-  const InputFile file(path);
-  return read_safetensors_header(file.fd(), path);
-}
-
 void expect_readable(const SafetensorsEntry& entry, std::string_view path) {
-  if (entry.dtype->readable) return;
+  if (entry.type) return;
   Refusal{path}(entry, fmt::format("its numbers are {}, which mha does not read; convert them to F16, BF16, F32 or F64",
-                                   entry.dtype->name));
+                                   entry.dtype));
 }
 
 }  // namespace mha::io

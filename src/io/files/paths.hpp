@@ -1,4 +1,4 @@
-// Which file a path leads to, and whether writing it would destroy what the run reads.
+// Where paths lead: what is there, what a folder holds, and whether writing would destroy what the run reads.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,6 +16,12 @@ std::optional<struct stat> status_of(const std::string& path);
 std::string follow_links(const std::string& path);
 
 std::string folder_of(const std::string& path);
+
+// The names of its ordinary files, sorted, but for hidden ones. Throws Error.
+std::vector<std::string> files_in(const std::string& folder);
+
+// With all folders above it; it may be there already. Throws Error.
+void make_folder(const std::string& path);
 
 // Refuses outputs that are one of the inputs ("-" is standard input) or each other, under whatever name or link.
 void refuse_overwriting(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs);

@@ -1,16 +1,13 @@
 // A mask is a sum of −∞, which hides, and of other numbers, which do not.
-#include "study/check/hidden_keys.hpp"
+#include "study/mistakes/hidden_keys.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace mha::study {
 namespace {
 
-constexpr double hidden = -std::numeric_limits<double>::infinity();
-
 bool hides(const Tensor& mask) {
-  return std::count(mask.data(), mask.data() + mask.size(), hidden) > 0;
+  return std::count(mask.data(), mask.data() + mask.size(), minus_infinity) > 0;
 }
 
 }  // namespace
@@ -31,7 +28,7 @@ std::optional<Tensor> keep_of(const Plan& plan) {
     for (Index head = 0; head < shape.heads; ++head)
       for (Index i = 0; i < shape.rows; ++i)
         for (Index j = 0; j < shape.cols; ++j) {
-          const auto lets = [&](const Tensor* mask) { return mask->spread(shape, item, head, i, j) != hidden; };
+          const auto lets = [&](const Tensor* mask) { return mask->spread(shape, item, head, i, j) != minus_infinity; };
           keep.at(item, head, i, j) = std::all_of(hiding.begin(), hiding.end(), lets) ? 1 : 0;
         }
   return keep;
@@ -53,7 +50,7 @@ std::vector<ValueId> unhidden_terms(PlanEditor& edit) {
       continue;
     }
     Tensor rest = *mask.constant;
-    std::replace(rest.data(), rest.data() + rest.size(), hidden, 0.0);
+    std::replace(rest.data(), rest.data() + rest.size(), minus_infinity, 0.0);
     const bool adds_nothing = std::count(rest.data(), rest.data() + rest.size(), 0.0) == rest.size();
     if (!adds_nothing) terms.push_back(edit.constant(mask.symbol + "′", std::move(rest)));
   }

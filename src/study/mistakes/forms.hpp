@@ -1,0 +1,41 @@
+// What a mistake is made with: the problem, its right plan, and the forms as they come about; and the groups in which all
+// mistakes are written down, one function each.
+#pragma once
+
+#include <list>
+
+#include "study/mistakes/mistake.hpp"
+#include "study/mistakes/plan_editor.hpp"
+
+namespace mha::study {
+
+class Forms {
+ public:
+  explicit Forms(const Problem& of) : problem(of), right(make_plan(of)) {}
+
+  // The right plan as one more form, to be edited.
+  PlanEditor& add(std::string detail = {}) { return edits_.emplace_back(PlanEditor(right), std::move(detail)).first; }
+  // The mistake cannot be made on this problem.
+  void none() { edits_.clear(); }
+  bool has(StepId id) const { return right.find(id).has_value(); }
+
+  // Those whose shapes fit. A form that is the right plan still is our own mistake in writing this one down: every number
+  // would come out right.
+  Variants finish(std::string_view mistake) &&;
+
+  const Problem& problem;
+  const Plan right;
+
+ private:
+  std::list<std::pair<PlanEditor, std::string>> edits_;
+};
+
+std::span<const Mistake> projection_mistakes();
+std::span<const Mistake> head_mistakes();
+std::span<const Mistake> rope_mistakes();
+std::span<const Mistake> score_mistakes();
+std::span<const Mistake> mask_mistakes();
+std::span<const Mistake> weight_mistakes();
+std::span<const Mistake> output_mistakes();
+
+}  // namespace mha::study
