@@ -19,7 +19,7 @@ void each_shown(const Problem& problem, const std::vector<PlainMistake>& all, Us
   for (const PlainMistake& mistake : all) {
     if (!mistake.applies(problem) || is_passed_over(turn)) continue;
     PlainTrace right = plain_right(problem, {}, mistake.empty), trace = mistake.run(problem);
-    if (const std::optional<PlainPlace> place = first_difference(right, trace))
+    if (const std::optional<PlainPlace> place = first_step_apart(right, trace))
       use(Made{mistake, std::move(right), std::move(trace), *place});
   }
 }
@@ -59,7 +59,7 @@ void check_problem(const Problem& problem, std::uint32_t seed, Rates& rates) {
     // In part, or with few decimals: where the numbers show it at all.
     const auto part = [](const PlainTrace& trace) { return only(trace, weights_and_output); };
     const auto try_on = [&](const PlainTrace& right, const PlainTrace& answer, Rate& rate) {
-      if (first_difference(right, answer)) rate.count(check_trace(checker, answer), made);
+      if (first_step_apart(right, answer)) rate.count(check_trace(checker, answer), made);
     };
     try_on(part(made.right), part(made.trace), rates.in_part);
     if (seed % 2 == 0)

@@ -194,7 +194,7 @@ bool same_matrix(const PlainMatrix& a, const PlainMatrix& b) {
 
 }  // namespace
 
-std::optional<PlainPlace> first_difference(const PlainTrace& right, const PlainTrace& other) {
+std::optional<PlainPlace> first_step_apart(const PlainTrace& right, const PlainTrace& other) {
   for (const auto& [step, heads] : right.steps) {
     const auto found = other.steps.find(step);
     if (found == other.steps.end()) continue;

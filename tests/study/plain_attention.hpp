@@ -68,6 +68,6 @@ struct PlainPlace {
   StepId step;
   Index head;
 };
-std::optional<PlainPlace> first_difference(const PlainTrace& right, const PlainTrace& other);
+std::optional<PlainPlace> first_step_apart(const PlainTrace& right, const PlainTrace& other);
 
 }  // namespace mha::test

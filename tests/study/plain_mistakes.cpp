@@ -21,7 +21,7 @@ PlainMistake with_empty_as_nan(const PlainMistake& original) {
   result.empty = std::numeric_limits<double>::quiet_NaN();
   result.detail += (result.detail.empty() ? "" : ", ") + std::string("empty slices NaN");
   result.applies = [original, result](const Problem& problem) {
-    return original.applies(problem) && first_difference(original.run(problem), result.run(problem)).has_value();
+    return original.applies(problem) && first_step_apart(original.run(problem), result.run(problem)).has_value();
   };
   return result;
 }

@@ -156,7 +156,7 @@ TEST_CASE("each plain mistake first shows at the step where it is made, and each
       for (std::uint32_t seed = 0; seed < seeds; ++seed) {
         const Problem problem = variant.draw(seed);
         if (!mistake.applies(problem)) continue;
-        const auto place = first_difference(plain_right(problem, {}, mistake.empty), mistake.run(problem));
+        const auto place = first_step_apart(plain_right(problem, {}, mistake.empty), mistake.run(problem));
         if (!place) continue;
         CAPTURE(mistake.id, mistake.detail, variant.name, seed);
         CHECK(name_of(of_one_head(place->step)).id == name_of(expected_step(mistake)).id);
@@ -175,7 +175,7 @@ TEST_CASE("every plain variant shows in one of the study problems") {
     bool shows = false;
     for (const StudyVariant& variant : study_variants) {
       const Problem problem = variant.draw(1);
-      shows = shows || (mistake.applies(problem) && first_difference(plain_right(problem), mistake.run(problem)));
+      shows = shows || (mistake.applies(problem) && first_step_apart(plain_right(problem), mistake.run(problem)));
     }
     CAPTURE(mistake.id, mistake.detail);
     // The transposes of single heads need d_model = d_k, and no study problem has more than two masks.
@@ -193,7 +193,7 @@ TEST_CASE("the fair forms have the right weights and output wherever a row has a
       if (variant.name == "row without key" || variant.name == "large scores" || !form.applies(problem)) continue;
       CAPTURE(form.name, variant.name);
       const PlainTrace right = only(plain_right(problem), weights_and_output);
-      CHECK_FALSE(first_difference(right, only(form.run(problem, {}), weights_and_output)));
+      CHECK_FALSE(first_step_apart(right, only(form.run(problem, {}), weights_and_output)));
     }
 }
 

@@ -9,7 +9,7 @@
 namespace mha::study {
 namespace {
 
-using Verdict = ComparedMatrix::Verdict;
+using Alike = ComparedMatrix::Verdict;
 
 constexpr Text compare_title{"Two computations, step by step", "两种计算，逐步对照"};
 constexpr Text sides{"left: {0} · right: {1}", "左：{0} · 右：{1}"};
@@ -58,8 +58,8 @@ class ComparePage {
   // "Weights   A⁽¹⁾   equal"
   void add(const ComparedMatrix& matrix, bool is_first) {
     page_.add(show::StepHeading{{}, page_.say(name_of(matrix.step).title), symbol(matrix), verdict(matrix, is_first)});
-    if (matrix.verdict == Verdict::different) add_difference(matrix);
-    if (matrix.verdict == Verdict::different || matrix.verdict == Verdict::other_shape)
+    if (matrix.verdict == Alike::different) add_difference(matrix);
+    if (matrix.verdict == Alike::different || matrix.verdict == Alike::other_shape)
       page_.add(show::Equation{{numbers(left_, matrix), std::string("≠"), numbers(right_, matrix)}});
   }
 
@@ -75,11 +75,11 @@ class ComparePage {
   std::string verdict(const ComparedMatrix& matrix, bool is_first) const {
     if (is_first) return page_.say(first_difference);
     switch (matrix.verdict) {
-      case Verdict::equal: return page_.say(equal);
-      case Verdict::different: return page_.say(differs);
-      case Verdict::left_only: return page_.say(only_left, shape(left_, matrix));
-      case Verdict::right_only: return page_.say(only_right, shape(right_, matrix));
-      case Verdict::other_shape: return page_.say(unlike_shapes, shape(left_, matrix), shape(right_, matrix));
+      case Alike::equal: return page_.say(equal);
+      case Alike::different: return page_.say(differs);
+      case Alike::left_only: return page_.say(only_left, shape(left_, matrix));
+      case Alike::right_only: return page_.say(only_right, shape(right_, matrix));
+      case Alike::other_shape: return page_.say(unlike_shapes, shape(left_, matrix), shape(right_, matrix));
     }
     return {};
   }
