@@ -15,7 +15,7 @@ constexpr Text compare_title{"Two computations, step by step", "两种计算，�
 constexpr Text sides{"left: {0} · right: {1}", "左：{0} · 右：{1}"};
 constexpr Text item_number{"item {}", "第 {} 项"};
 constexpr Text equal{"equal", "相同"};
-constexpr Text first_different{"← the first difference", "← 最先不同"};
+constexpr Text differs_first{"← the first difference", "← 最先不同"};
 constexpr Text differs{"different", "不同"};
 constexpr Text only_left{"only on the left, {}", "只有左边有，{}"};
 constexpr Text only_right{"only on the right, {}", "只有右边有，{}"};
@@ -73,7 +73,7 @@ class ComparePage {
   }
 
   std::string verdict(const ComparedMatrix& matrix, bool is_first) const {
-    if (is_first) return page_.say(first_different);
+    if (is_first) return page_.say(differs_first);
     switch (matrix.verdict) {
       case MatrixVerdict::equal: return page_.say(equal);
       case MatrixVerdict::different: return page_.say(differs);
