@@ -93,4 +93,14 @@ TEST_CASE("a scaled Q that is scaled again is not fair", "[check]") {
   CHECK(report.findings.front().sign->number == "0.7071");
 }
 
+TEST_CASE("a fair form is believed only where later numbers come back to those of the formulas", "[check]") {
+  const Problem problem = study_problem(1);
+  const std::vector<FairForm> forms = fair_forms();
+  const auto form =
+      std::find_if(forms.begin(), forms.end(), [](const FairForm& f) { return f.name == "scale on Q, handed in"; });
+  const PlainTrace work = form->run(problem, {});
+  CHECK(check_trace(Checker(problem), only(work, {StepId::Q, StepId::scaled})).findings.empty());
+  CHECK(check_trace(Checker(problem), only(work, {StepId::Q})).findings.size() == 1);
+}
+
 }  // namespace mha::test
