@@ -144,9 +144,40 @@ void add_unprojected(std::vector<PlainMistake>& list) {
                   [](PlainSetting& s) { s.finish_projection = [](double x) { return x > 0 ? x : 0; }; }});
 }
 
+// One projection with the weights of another, or two exchanged; with the other's biases, or still with their own.
+void add_from_another(std::vector<PlainMistake>& list) {
+  struct Taken {
+    const char* id;
+    std::size_t to, from;
+    bool both;
+  };
+  constexpr std::array all = {Taken{"q_from_wk", 0, 1, false}, Taken{"q_from_wv", 0, 2, false},
+                              Taken{"k_from_wq", 1, 0, false}, Taken{"k_from_wv", 1, 2, false},
+                              Taken{"v_from_wq", 2, 0, false}, Taken{"swap_kv", 1, 2, true}};
+  for (const Taken& taken : all)
+    for (const bool own_bias : {false, true}) {
+      const auto applies = [=](const Problem& p) {
+        const bool with_bias = linear_of(p, taken.to).b || linear_of(p, taken.from).b;
+        return heads_of(p, taken.to) == heads_of(p, taken.from) && inputs_of(p, taken.to) == inputs_of(p, taken.from) &&
+               width_of(p, taken.to) == width_of(p, taken.from) && (with_bias || !own_bias);
+      };
+      list.push_back({taken.id, own_bias ? "with its own bias" : "", applies, [=](PlainSetting& s) {
+                        PlainLinears &to = s.layer.*parts[taken.to], &from = s.layer.*parts[taken.from];
+                        const PlainLinears to_before = to, from_before = from;
+                        to = from_before;
+                        if (taken.both) from = to_before;
+                        for (std::size_t i = 0; own_bias && i < to.size(); ++i) {
+                          to[i].b = to_before[i].b;
+                          from[i].b = from_before[i].b;
+                        }
+                      }});
+    }
+}
+
 void add_exchanged(std::vector<PlainMistake>& list) {
   list.push_back({"swap_qk", "", [](const Problem& p) { return is_ungrouped(p) && same_sources(p); },
                   [](PlainSetting& s) { std::swap(s.layer.Q, s.layer.K); }});
+  add_from_another(list);
   list.push_back({"v_from_wk", "", values_as_wide_as_keys, [](PlainSetting& s) { s.layer.V = s.layer.K; }});
   list.push_back({"one_projection", "", is_uniform, [](PlainSetting& s) { s.layer.K = s.layer.V = s.layer.Q; }});
   list.push_back({"same_weights", "", has_several_heads, [](PlainSetting& s) {

@@ -30,7 +30,11 @@ void add_scales(std::vector<PlainMistake>& list) {
     list.push_back({id, "", is_scaled, [factor](PlainSetting& s) { s.layer.scale = factor(s.layer); }});
   };
   add("no_scale", [](const PlainLayer&) { return 1.0; });
-  add("scale_sqrt_dmodel", [](const PlainLayer& L) { return 1 / std::sqrt(static_cast<double>(L.heads() * L.d_k())); });
+  add("scale_sqrt_dmodel", [](const PlainLayer& L) { return 1 / std::sqrt(static_cast<double>(L.X.cols)); });
+  list.push_back({"scale_sqrt_all_heads", "",
+                  [](const Problem& p) { return is_scaled(p) && p.heads * p.d_k() != p.d_model(); }, [](PlainSetting& s) {
+                    s.layer.scale = 1 / std::sqrt(static_cast<double>(s.layer.heads() * s.layer.d_k()));
+                  }});
   add("scale_dk", [](const PlainLayer& L) { return 1 / static_cast<double>(L.d_k()); });
   add("scale_multiplied", [](const PlainLayer& L) { return std::sqrt(static_cast<double>(L.d_k())); });
   add("scale_fourth_root", [](const PlainLayer& L) { return std::pow(static_cast<double>(L.d_k()), -0.25); });

@@ -127,18 +127,23 @@ class Radii {
           for (Index j = 0; j < shape_.cols; ++j) normalise(item, head, out, {i, 1, j, 1, 0, shape_.heads});
         return;
       case Softmax::Over::matrix: normalise(item, head, out, {0, shape_.rows, 0, shape_.cols, head, 1}); return;
+      case Softmax::Over::items:
+        for (Index i = 0; i < shape_.rows; ++i)
+          for (Index j = 0; j < shape_.cols; ++j) normalise(item, head, out, {i, 1, j, 1, head, 1, shape_.batch});
+        return;
     }
   }
 
-  // Entries that are normalised together; only those of one head are written.
+  // Entries that are normalised together, of this item, or of so many; only those of one head are written.
   struct Slice {
-    Index first_row, rows, first_col, cols, first_head, heads;
+    Index first_row, rows, first_col, cols, first_head, heads, items = 0;
   };
 
   void normalise(Index item, Index head, double* out, const Slice& slice) const {
     std::vector<Exponent> exponents;
-    for (Index h = slice.first_head; h < slice.first_head + slice.heads; ++h) {
-      const Operand z = operand(0, item, h);
+    const Index all = slice.heads * std::max<Index>(slice.items, 1);
+    for (Index k = 0; k < all; ++k) {
+      const Operand z = operand(0, slice.items == 0 ? item : k / slice.heads, slice.first_head + k % slice.heads);
       for (Index i = slice.first_row; i < slice.first_row + slice.rows; ++i)
         for (Index j = slice.first_col; j < slice.first_col + slice.cols; ++j)
           exponents.push_back({z.at(i, j), z.radius(i, j)});
@@ -146,7 +151,8 @@ class Radii {
     const std::vector<double> radii = softmax_radii(exponents, step_.softmax);
     const Operand z = operand(0, item, head);
     const double* values = result_.matrix(item, head);
-    std::size_t next = static_cast<std::size_t>((head - slice.first_head) * slice.rows * slice.cols);
+    const Index own = (slice.items == 0 ? 0 : item * slice.heads) + head - slice.first_head;
+    std::size_t next = static_cast<std::size_t>(own * slice.rows * slice.cols);
     for (Index i = slice.first_row; i < slice.first_row + slice.rows; ++i)
       for (Index j = slice.first_col; j < slice.first_col + slice.cols; ++j, ++next) {
         const double value = values[i * shape_.cols + j];

@@ -11,7 +11,9 @@ namespace mha::study {
 
 class Forms {
  public:
-  explicit Forms(const Problem& of) : problem(of), right(make_plan(of)) {}
+  explicit Forms(const Problem& of) : Forms(of, make_plan(of)) {}
+  // With another mistake in the plan already.
+  Forms(const Problem& of, Plan plan) : problem(of), right(std::move(plan)) {}
 
   // The right plan as one more form, to be edited.
   PlanEditor& add(std::string detail = {}) { return edits_.emplace_back(PlanEditor(right), std::move(detail)).first; }
