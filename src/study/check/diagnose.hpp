@@ -3,8 +3,9 @@
 
 #include <span>
 
+#include "study/check/answer_walk.hpp"
+#include "study/check/report.hpp"
 #include "study/mistakes/mistake.hpp"
-#include "study/check/reading.hpp"
 
 namespace mha::study {
 
@@ -49,5 +50,9 @@ struct Diagnosis {
 
 // Those that explain most, one for each mistake: the numbers cannot tell them apart. The likeliest first.
 std::vector<Diagnosis> diagnoses(std::span<const Candidate> candidates, const Puzzle& puzzle);
+
+// What the wrong numbers of this step and head (from 0) have in common where no known mistake fits; nothing where they show
+// no pattern.
+std::optional<Sign> sign_of(StepId step, Index head, const GivenMatrices& given, const Reading& reading);
 
 }  // namespace mha::study

@@ -1,7 +1,7 @@
 // Which keys a mistake hides or shows that should be visible or hidden.
 #pragma once
 
-#include "study/check/reading.hpp"
+#include "study/check/answer_walk.hpp"
 #include "study/check/report.hpp"
 
 namespace mha::study {

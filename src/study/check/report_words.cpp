@@ -5,7 +5,7 @@
 
 #include "show/words/notation.hpp"
 #include "show/words/phrases.hpp"
-#include "study/check/likeness.hpp"
+#include "study/check/comparison.hpp"
 #include "study/check/other_keys.hpp"
 
 namespace mha::study {

@@ -11,8 +11,6 @@ namespace mha::study {
 
 class Forms {
  public:
-  explicit Forms(const Problem& of) : Forms(of, make_plan(of)) {}
-  // With another mistake in the plan already.
   Forms(const Problem& of, Plan plan) : problem(of), right(std::move(plan)) {}
 
   // The right plan as one more form, to be edited.

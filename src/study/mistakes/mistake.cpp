@@ -118,13 +118,13 @@ Variants Forms::finish(std::string_view mistake) && {
 }
 
 Variants Mistake::variants(const Problem& problem) const {
-  Forms forms(problem);
+  Forms forms(problem, make_plan(problem));
   make(forms);
   return answers_of(std::move(forms).finish(id));
 }
 
 Variants MistakePair::variants(const Problem& problem) const {
-  Forms forms(problem);
+  Forms forms(problem, make_plan(problem));
   first->make(forms);
   Variants both;
   for (Variant& form : std::move(forms).finish(first->id)) {
