@@ -50,7 +50,7 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
   const std::vector<study::Written> right = study::right_forms(problem);
   const study::Variant* shown = &variants.front();
   for (const study::Variant& variant : variants) {
-    if (study::first_wrong(study::written(variant.plan, study::simulate(variant.plan)), right)) {
+    if (study::first_step_wrong(study::written(variant.plan, study::simulate(variant.plan)), right)) {
       shown = &variant;
       break;
     }

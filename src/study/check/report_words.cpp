@@ -11,11 +11,11 @@
 namespace mha::study {
 namespace {
 
-constexpr std::size_t most_entries = 6;
+constexpr std::size_t most_entries_told = 6;
 
 constexpr Text all_right{"Right: everything that was given.", "正确：给出的各步都对。"};
 constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{} 未给出。"};
-constexpr Text first_wrong{"Wrong: the first wrong step is {}.", "有错：最先出错的一步是 {}。"};
+constexpr Text first_wrong_is{"Wrong: the first wrong step is {}.", "有错：最先出错的一步是 {}。"};
 constexpr Text unusable{"Unusable: {}", "无法读取：{}"};
 constexpr Text other_shape{"wrong here: another shape", "此处有错：形状不同"};
 constexpr Text in_head{"in head {}", "头 {}"};
@@ -63,7 +63,7 @@ std::vector<WrongEntry> wrong_entries(const Finding& finding) {
 
 std::string ReportWords::verdict(const Report& report) const {
   if (report.unusable) return show::say(language_, unusable, *report.unusable);
-  if (!report.findings.empty()) return show::say(language_, first_wrong, step(report.findings.front()));
+  if (!report.findings.empty()) return show::say(language_, first_wrong_is, step(report.findings.front()));
   std::vector<std::string> missing;
   for (const StepName& name : step_names) {
     const auto of_step = [&](const StepVerdict& s) { return s.step == name.step; };
@@ -72,7 +72,8 @@ std::string ReportWords::verdict(const Report& report) const {
     if (name.step != StepId::X && in_plan && std::all_of(report.steps.begin(), report.steps.end(), not_given))
       missing.push_back(title(name.step));
   }
-  return missing.empty() ? show::say(language_, all_right) : show::say(language_, all_right_but, joined(language_, missing));
+  return missing.empty() ? show::say(language_, all_right)
+                         : show::say(language_, all_right_but, joined(language_, missing));
 }
 
 std::string ReportWords::verdict(const StepVerdict& step) const {
@@ -105,14 +106,14 @@ std::string ReportWords::entries(const Finding& finding) const {
   const auto size = static_cast<std::size_t>(finding.given.numbers.size());
   if (wrong.empty() || wrong.size() == size) return show::say(language_, in_every_entry);
   std::string list;
-  for (std::size_t i = 0; i < std::min(wrong.size(), most_entries); ++i) {
+  for (std::size_t i = 0; i < std::min(wrong.size(), most_entries_told); ++i) {
     const WrongEntry& entry = wrong[i];
     const bool has_items = finding.given.numbers.shape().batch > 1;
     list += list.empty() ? "" : show::say(language_, show::phrase::comma);
     list += (has_items ? show::say(language_, in_item, entry.item + base_) : "") +
             fmt::format("[{},{}]", entry.row + base_, entry.col + base_);
   }
-  if (wrong.size() > most_entries) list += show::say(language_, one_more);
+  if (wrong.size() > most_entries_told) list += show::say(language_, one_more);
   return show::say(language_, at_entries, list) + " (" + show::say(language_, of_entries, wrong.size(), size) + ")";
 }
 
@@ -164,7 +165,8 @@ std::string ReportWords::evidence(const Finding& finding) const {
 std::vector<std::string> ReportWords::hint(const Report& report, Hint level) const {
   if (report.findings.empty()) return {verdict(report)};
   const Finding& first = report.findings.front();
-  std::vector<std::string> sentences{show::say(language_, first_wrong, title(first.step)), show::say(language_, before_is_right)};
+  std::vector<std::string> sentences{show::say(language_, first_wrong_is, title(first.step)),
+                                     show::say(language_, before_is_right)};
   if (level >= Hint::place) sentences.push_back(place(first));
   if (level < Hint::mistake) return sentences;
   for (std::string& cause : causes(first)) sentences.push_back(std::move(cause));

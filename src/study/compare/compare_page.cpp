@@ -9,13 +9,13 @@
 namespace mha::study {
 namespace {
 
-using Verdict = ComparedMatrix::Verdict;
+using MatrixVerdict = ComparedMatrix::Verdict;
 
 constexpr Text compare_title{"Two computations, step by step", "两种计算，逐步对照"};
 constexpr Text sides{"left: {0} · right: {1}", "左：{0} · 右：{1}"};
 constexpr Text item_number{"item {}", "第 {} 项"};
 constexpr Text equal{"equal", "相同"};
-constexpr Text first_difference{"← the first difference", "← 最先不同"};
+constexpr Text differs_first{"← the first difference", "← 最先不同"};
 constexpr Text differs{"different", "不同"};
 constexpr Text only_left{"only on the left, {}", "只有左边有，{}"};
 constexpr Text only_right{"only on the right, {}", "只有右边有，{}"};
@@ -58,8 +58,8 @@ class ComparePage {
   // "Weights   A⁽¹⁾   equal"
   void add(const ComparedMatrix& matrix, bool is_first) {
     page_.add(show::StepHeading{{}, page_.say(name_of(matrix.step).title), symbol(matrix), verdict(matrix, is_first)});
-    if (matrix.verdict == Verdict::different) add_difference(matrix);
-    if (matrix.verdict == Verdict::different || matrix.verdict == Verdict::other_shape)
+    if (matrix.verdict == MatrixVerdict::different) add_difference(matrix);
+    if (matrix.verdict == MatrixVerdict::different || matrix.verdict == MatrixVerdict::other_shape)
       page_.add(show::Equation{{numbers(left_, matrix), std::string("≠"), numbers(right_, matrix)}});
   }
 
@@ -73,13 +73,13 @@ class ComparePage {
   }
 
   std::string verdict(const ComparedMatrix& matrix, bool is_first) const {
-    if (is_first) return page_.say(first_difference);
+    if (is_first) return page_.say(differs_first);
     switch (matrix.verdict) {
-      case Verdict::equal: return page_.say(equal);
-      case Verdict::different: return page_.say(differs);
-      case Verdict::left_only: return page_.say(only_left, shape(left_, matrix));
-      case Verdict::right_only: return page_.say(only_right, shape(right_, matrix));
-      case Verdict::other_shape: return page_.say(unlike_shapes, shape(left_, matrix), shape(right_, matrix));
+      case MatrixVerdict::equal: return page_.say(equal);
+      case MatrixVerdict::different: return page_.say(differs);
+      case MatrixVerdict::left_only: return page_.say(only_left, shape(left_, matrix));
+      case MatrixVerdict::right_only: return page_.say(only_right, shape(right_, matrix));
+      case MatrixVerdict::other_shape: return page_.say(unlike_shapes, shape(left_, matrix), shape(right_, matrix));
     }
     return {};
   }
