@@ -116,14 +116,14 @@ class Bench {
     json.integer("threads", times_.threads);
     json.integer("repeat", repeat_);
     json.key("total_ms");
-    json.begin_object(io::JsonWriter::Spread::line);
+    json.begin_object(io::Spread::line);
     json.number("median", times_.total_ms.median);
     json.number("min", times_.total_ms.least);
     json.end();
     json.key("steps");
     json.begin_array();
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      json.begin_object(io::JsonWriter::Spread::line);
+      json.begin_object(io::Spread::line);
       json.text("step", name_of(plan_.steps[i].id).id);
       json.number("ms", times_.step_ms[i].median);
       json.number("gflops", rates(i).gflops);

@@ -135,7 +135,7 @@ class AgainstWriter {
 
   void write(std::string_view key, StepId step, const ComparedEntry& entry) {
     json_.key(key);
-    json_.begin_object(io::JsonWriter::Spread::line);
+    json_.begin_object(io::Spread::line);
     json_.text("entry", entry_name(step, entry.at, 1));
     json_.integer("item", entry.at.item + 1);
     json_.number("device", entry.device);

@@ -9,8 +9,6 @@
 namespace mha::study {
 namespace {
 
-using Spread = io::JsonWriter::Spread;
-
 std::string_view verdict_of(const Report& report) {
   return report.unusable ? "unusable" : report.is_right() ? "right" : "wrong";
 }
@@ -60,7 +58,7 @@ class ReportJson {
     else
       write_place(name_of(report.findings.front().step).id, head_of(report.findings.front()));
     json_.key("mistakes");
-    json_.begin_array(Spread::line);
+    json_.begin_array(io::Spread::line);
     for (const std::string_view id : mistakes_of(report, hint_)) json_.text(id);
     json_.end();
     json_.key("steps");
@@ -71,7 +69,7 @@ class ReportJson {
   }
 
   void write_place(std::string_view step, std::optional<Index> head) {
-    json_.begin_object(Spread::line);
+    json_.begin_object(io::Spread::line);
     write_step(step, tells(hint_, Hint::place) ? head : std::nullopt);
     json_.end();
   }
@@ -87,7 +85,7 @@ class ReportJson {
 
   void write(const StepVerdict& step) {
     const bool given = step.verdict != Verdict::not_given;
-    json_.begin_object(Spread::line);
+    json_.begin_object(io::Spread::line);
     write_step(name_of(step.step).id, step.head ? std::optional(*step.head + 1) : std::nullopt);
     json_.text("verdict", name_of(step.verdict).id);
     json_.key("max_difference");
@@ -158,7 +156,7 @@ class ResultsJson {
 
  private:
   void write(const GradedStep& step, const ReportWords& words) {
-    json_.begin_object(io::JsonWriter::Spread::line);
+    json_.begin_object(io::Spread::line);
     json_.text("name", words.title(step.step));
     json_.integer("score", step.right ? 1 : 0);
     json_.integer("max_score", 1);

@@ -8,8 +8,6 @@
 namespace mha::study {
 namespace {
 
-using MatrixVerdict = ComparedMatrix::Verdict;
-
 // The difference of two numbers, 0 where they are the same to nine digits.
 double difference(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
