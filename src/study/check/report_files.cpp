@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "io/files/csv.hpp"
+#include "core/csv.hpp"
 #include "io/json/writer.hpp"
 
 namespace mha::study {
@@ -183,8 +183,8 @@ void write_report_csv(io::Sink& sink, const std::vector<Report>& reports, std::o
     if (!report.findings.empty() && tells(hint, Hint::place))
       if (const std::optional<Index> place = head_of(report.findings.front())) head = std::to_string(*place);
     for (const std::string_view id : mistakes_of(report, hint)) ids += (ids.empty() ? "" : " ") + std::string(id);
-    sink.write(io::csv_line({report.name, std::string(verdict_of(report)), step, head, ids, report.unusable.value_or("")},
-                            "\r\n"));
+    sink.write(
+        csv_line({report.name, std::string(verdict_of(report)), step, head, ids, report.unusable.value_or("")}, "\r\n"));
   }
 }
 
