@@ -15,6 +15,6 @@ struct Side {
 // `remark` says what was done differently on the right, where that is known. Of the options, language, precision, index
 // base, the selection of steps and heads, and `full` count.
 show::Document describe(const Comparison& comparison, const Side& left, const Side& right, const show::Words& remark,
-                  const show::PageOptions& options);
+                        const show::PageOptions& options);
 
 }  // namespace mha::study
