@@ -14,9 +14,10 @@ constexpr std::size_t most_entries = 6;
 
 constexpr Text all_right{"Right: everything that was given.", "正确：给出的各步都对。"};
 constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{} 未给出。"};
-constexpr Text first_wrong{"Wrong: the first wrong step is {}.", "有错：最先出错的一步是 {}。"};
-constexpr Text unusable{"Unusable: {}", "无法读取：{}"};
-constexpr Text other_shape{"wrong here: another shape", "此处有错：形状不同"};
+constexpr Text first_wrong{"Wrong: the first wrong step is {}.", "错误：最先出错的一步是{}。"};
+constexpr Text named_step{"{} {}", "“{}”{}"};
+constexpr Text unusable{"Unusable: {}", "无法评阅：{}"};
+constexpr Text other_shape{"wrong here: another shape", "此处错误：形状不符"};
 constexpr Text in_head{"in head {}", "头 {}"};
 constexpr Text in_heads{"in heads {}", "头 {}"};
 constexpr Text at_entries{"at {}", "位置 {}"};
@@ -24,14 +25,14 @@ constexpr Text in_every_entry{"in every entry", "每个元素都不对"};
 constexpr Text of_entries{"{} of {} entries", "{1} 个元素中有 {0} 个"};
 constexpr Text in_item{"item {} ", "样本 {} "};
 constexpr Text one_more{", …", "、…"};
-constexpr Text entries_match{"all {} entries of {} match", "{1} 的全部 {0} 个元素都吻合"};
-constexpr Text and_all_later{"all {} entries of {} and all later steps match", "{1} 的全部 {0} 个元素以及后面的各步都吻合"};
-constexpr Text and_next{"all {} entries of {} and the next step match", "{1} 的全部 {0} 个元素以及下一步都吻合"};
+constexpr Text entries_match{"all {} entries of {} match", "{1}的全部 {0} 个元素都吻合"};
+constexpr Text and_all_later{"all {} entries of {} and all later steps match", "{1}的全部 {0} 个元素以及后面的各步都吻合"};
+constexpr Text and_next{"all {} entries of {} and the next step match", "{1}的全部 {0} 个元素以及下一步都吻合"};
 constexpr Text and_some_later{"all {} entries of {} and the next {} steps match",
-                              "{1} 的全部 {0} 个元素吻合，紧接着的 {2} 步也吻合"};
+                              "{1}的全部 {0} 个元素吻合，紧接着的 {2} 步也吻合"};
 constexpr Text only_in_these{"made {} only", "只在{}"};
 constexpr Text no_known_mistake{"no known mistake gives these numbers", "没有已知的错误能得出这些数"};
-constexpr Text one_of{"one of these, which the numbers cannot tell apart:", "是下列错误之一，从数值上无法区分:"};
+constexpr Text one_of{"one of these, which the numbers cannot tell apart:", "下列错误之一，从数值上无法区分："};
 constexpr Text before_is_right{"What was given before it is right.", "在它之前给出的各步都对。"};
 
 // "A, B"
@@ -70,7 +71,8 @@ std::string ReportWords::verdict(const Report& report) const {
     if (name.step != StepId::X && in_plan && std::all_of(report.steps.begin(), report.steps.end(), not_given))
       missing.push_back(title(name.step));
   }
-  return missing.empty() ? show::say(language_, all_right) : show::say(language_, all_right_but, joined(language_, missing));
+  return missing.empty() ? show::say(language_, all_right)
+                         : show::say(language_, all_right_but, joined(language_, missing));
 }
 
 std::string ReportWords::verdict(const StepVerdict& step) const {
@@ -88,7 +90,7 @@ std::string ReportWords::symbol(StepId step, std::optional<Index> head) const {
 
 std::string ReportWords::step(const Finding& finding) const {
   const std::optional<Index> head = finding.of_one_head() ? std::optional(finding.heads.front()) : std::nullopt;
-  return title(finding.step) + " " + symbol(finding.step, head);
+  return show::say(language_, named_step, title(finding.step), symbol(finding.step, head));
 }
 
 std::string ReportWords::heads(const std::vector<Index>& heads) const {
@@ -111,7 +113,8 @@ std::string ReportWords::entries(const Finding& finding) const {
             fmt::format("[{},{}]", entry.row + base_, entry.col + base_);
   }
   if (wrong.size() > most_entries) list += show::say(language_, one_more);
-  return show::say(language_, at_entries, list) + " (" + show::say(language_, of_entries, wrong.size(), size) + ")";
+  return show::say(language_, at_entries, list) +
+         show::say(language_, show::phrase::in_parentheses, show::say(language_, of_entries, wrong.size(), size));
 }
 
 std::string ReportWords::place(const Finding& finding) const {
@@ -126,14 +129,16 @@ std::vector<std::string> ReportWords::causes(const Finding& finding) const {
   std::vector<std::string> sentences;
   if (finding.suspects.size() > 1) sentences.push_back(show::say(language_, one_of));
   for (const Suspect& suspect : finding.suspects) {
-    const std::string detail = suspect.detail.empty() ? "" : "; " + suspect.detail;
-    sentences.push_back(fmt::format("{} ({}{})", suspect.mistake->what.in(language_), suspect.mistake->id, detail));
+    std::string form(suspect.mistake->id);
+    if (!suspect.detail.empty()) form += show::say(language_, show::phrase::semicolon) + suspect.detail;
+    sentences.push_back(std::string(suspect.mistake->what.in(language_)) +
+                        show::say(language_, show::phrase::in_parentheses, form));
   }
   if (finding.suspects.empty()) sentences.push_back(show::say(language_, no_known_mistake));
   if (finding.sign) {
     const bool has_number = true_numbers_ && !finding.sign->number.empty();
     sentences.push_back(std::string(finding.sign->what.in(language_)) +
-                        (has_number ? " (" + finding.sign->number + ")" : ""));
+                        (has_number ? show::say(language_, show::phrase::in_parentheses, finding.sign->number) : ""));
   }
   return sentences;
 }
@@ -155,7 +160,8 @@ std::string ReportWords::evidence(const Finding& finding) const {
 std::vector<std::string> ReportWords::hint(const Report& report, Hint level) const {
   if (report.findings.empty()) return {verdict(report)};
   const Finding& first = report.findings.front();
-  std::vector<std::string> sentences{show::say(language_, first_wrong, title(first.step)), show::say(language_, before_is_right)};
+  std::vector<std::string> sentences{show::say(language_, first_wrong, title(first.step)),
+                                     show::say(language_, before_is_right)};
   if (level >= Hint::place) sentences.push_back(place(first));
   if (level < Hint::mistake) return sentences;
   for (std::string& cause : causes(first)) sentences.push_back(std::move(cause));
