@@ -1,6 +1,9 @@
 // mha compare: two problems, or one and the same with a mistake made, step by step side by side.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/output.hpp"
@@ -27,8 +30,25 @@ constexpr Text with_mistake{"{0} with {1}", "{0}（错误 {1}）"};
 constexpr Text mistake_hidden{"This problem cannot show this mistake: every number comes out right.",
                               "这道题看不出这种错误：每个数仍然正确。"};
 constexpr Text shown_elsewhere{"`mha compare {} --mistake {}` shows it.", "`mha compare {} --mistake {}` 可以看出。"};
-constexpr Text shown_by_none{"No built-in example shows it; an exercise may: `mha exercise --help`.",
-                             "内置示例都看不出；练习也许可以：`mha exercise --help`。"};
+constexpr Text shown_by_none{"No built-in example shows it; {} does.", "内置示例都看不出；{}可以看出。"};
+
+// What shows the mistakes that no example shows.
+struct ShownBy {
+  std::string_view ids;  // how they begin
+  Text what;
+};
+constexpr std::array shown_by = {
+    ShownBy{"k_not_transposed", {"`mha exercise --tokens 2 -o DIR`", "`mha exercise --tokens 2 -o DIR`"}},
+    ShownBy{"elementwise_product", {"`mha exercise --tokens 2 -o DIR`", "`mha exercise --tokens 2 -o DIR`"}},
+    ShownBy{"rope_", {"a problem with rope", "有旋转位置编码（rope）的题目"}},
+    ShownBy{"softcap_", {"a problem with softcap and a mask", "有软截断（softcap）和掩码的题目"}},
+    ShownBy{"packed_", {"a problem with W_QKV", "有 W_QKV 的题目"}},
+    ShownBy{"mask_part_ignored", {"a problem with several masks", "有几个掩码的题目"}},
+    ShownBy{"padding_on_queries", {"a problem with a padding mask", "有填充掩码的题目"}},
+    ShownBy{"causal_corner", {"a causal problem with more keys than queries", "键比查询多的因果掩码题目"}},
+    ShownBy{"softmax_overflow", {"a problem with scores above 709", "分数超过 709 的题目"}},
+    ShownBy{"", {"a problem of another kind", "另一种题目"}},
+};
 
 const study::Mistake& mistake_called(const std::string& id) {
   if (const study::Mistake* mistake = study::find_mistake(id)) return *mistake;
@@ -63,7 +83,8 @@ std::string elsewhere(const study::Mistake& mistake, Language language) {
     if (shown_form(problem, mistake.variants(problem)) != nullptr)
       return show::say(language, shown_elsewhere, example.name, mistake.id);
   }
-  return show::say(language, shown_by_none);
+  const auto is_this = [&](const ShownBy& row) { return mistake.id.rfind(row.ids, 0) == 0; };
+  return show::say(language, shown_by_none, std::find_if(shown_by.begin(), shown_by.end(), is_this)->what.in(language));
 }
 
 // The first form of the mistake that this problem shows, else its first one.

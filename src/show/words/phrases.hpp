@@ -172,7 +172,7 @@ inline constexpr Text more_items{"{} more items have queries that may attend to 
 inline constexpr Text comma{", ", "、"};
 inline constexpr Text semicolon{"; ", "；"};
 inline constexpr Text clause{", ", "，"};
-inline constexpr Text in_parentheses{" ({})", "（{}）"};
+inline constexpr Text in_parentheses{" ({0})", "（{0}）"};
 
 }  // namespace phrase
 }  // namespace mha::show

@@ -76,7 +76,7 @@ void instead_of_v(Forms& forms, StepId plain, StepId rotated) {
 constexpr std::array weight_rows = {
     Mistake{
         "softmax_columns",
-        {"the softmax ran down the columns: each row (query) sums to 1", "softmax 沿列做了：应使每一行 (查询) 之和为 1"},
+        {"the softmax ran down the columns: each row (query) sums to 1", "softmax 沿列做了：应使每一行（查询） 之和为 1"},
         StepId::weights,
         'A',
         [](Forms& forms) { softmax_over(forms, Softmax::Over::column); }},
