@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <thread>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/output.hpp"
 #include "cli/values.hpp"
-#include "study/check/check_all.hpp"
 #include "study/check/report_files.hpp"
 #include "study/check/report_page.hpp"
 
@@ -45,12 +43,6 @@ std::optional<study::Hint> hint_from(const CheckOptionTexts& texts) {
   return static_cast<study::Hint>(parse_number("--hint", *texts.hint, 1, 3));
 }
 
-// How many answers are checked at a time.
-std::size_t answers_at_a_time(const CheckOptionTexts& texts) {
-  const int threads = threads_from(texts.threads);
-  return threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
-}
-
 void refuse_two_standard_inputs(const CheckOptionTexts& texts) {
   const auto dashes = std::count(texts.answers.begin(), texts.answers.end(), "-") + (texts.problem == "-" ? 1 : 0);
   if (dashes > 1) throw Error("standard input can be read once only; write - for the problem or for one answer");
@@ -77,7 +69,7 @@ class Check {
 
   Exit run() {
     refuse_two_standard_inputs(texts_);
-    const std::size_t threads = answers_at_a_time(texts_);
+    const int threads = compute::thread_count(threads_from(texts_.threads));
     const Problem problem = read_problem(*texts_.problem, world_, texts_.allow_outside);
     const std::vector<io::AnswerSource> answers = io::find_answers(texts_.answers, world_.input);
     if (output_.kind() == Format::Kind::gradescope && answers.size() != 1)
@@ -104,7 +96,7 @@ class Check {
   }
 
   std::vector<study::Report> check(const study::Checker& checker, const std::vector<io::AnswerSource>& answers,
-                                   std::size_t threads) const {
+                                   int threads) const {
     Progress progress(world_, answers.size());
     std::vector<study::Report> reports =
         study::check_all(checker, answers, threads, [&](std::size_t done) { progress.show(done); });

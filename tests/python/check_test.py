@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pty
+import random
 import subprocess
 import tempfile
 import unittest
@@ -143,6 +144,22 @@ class Answers(InFolder):
         result = run("check", "worked", self.write("b.json", none))
         self.assertEqual(result.returncode, 2)
         self.assertIn("nothing in it can be judged; this problem has no step packed.Q", result.stderr.decode())
+
+    def test_float32_traces_of_scores_that_are_far_apart_are_right(self):
+        dice = random.Random(1)
+        matrix = lambda rows, columns, size: [[dice.gauss(0, size) for _ in range(columns)] for _ in range(rows)]
+        for round_ in range(24):
+            tokens, size = dice.randint(2, 8), 10 ** (round_ / 12 - 0.5)
+            heads = [{name: matrix(4, 3, size if name != "W_V" else 1) for name in ("W_Q", "W_K", "W_V")} for _ in range(2)]
+            problem = {"X": matrix(tokens, 4, 1), "heads": heads, "W_O": matrix(6, 4, 1)}
+            if round_ % 3:
+                problem["mask"] = "causal" if round_ % 3 == 1 else {"add": matrix(tokens, tokens, size)}
+            path = self.write("far.json", problem)
+            trace = trace_of(path, "--dtype", "f32")
+            self.assertEqual(self.verdict(trace, problem=path), "right", problem)
+            row = trace["heads"][0]["weights"][0]
+            row[0] += 1e-5
+            self.assertEqual(self.verdict(trace, problem=path), "wrong", problem)
 
     def test_the_smallest_half_float_hides_a_key(self):
         trace = json.loads(run("run", "causal", "--format", "json").stdout)

@@ -60,11 +60,11 @@ LayerType by_pattern(const ModelConfig& config, std::optional<Index> layer) {
   return {(number + 1) % pattern != 0, from, {}};
 }
 
-constexpr std::string_view full = "full_attention", sliding = "sliding_attention";
+constexpr std::string_view full_type = "full_attention", sliding_type = "sliding_attention";
 constexpr std::string_view local_base = "rope_local_base_freq";
 
 bool is_nested(const Object* parameters) {
-  for (const std::string_view type : {full, sliding})
+  for (const std::string_view type : {full_type, sliding_type})
     if (const Node* node = ModelConfig::value_in(parameters, type); node != nullptr && node->as<Object>() != nullptr)
       return true;
   return false;
@@ -74,7 +74,7 @@ bool is_nested(const Object* parameters) {
 std::vector<const Object*> parameters_of(const ModelConfig& config, const LayerType& type) {
   const Object* parameters = config.object("rope_parameters");
   if (!is_nested(parameters)) return {parameters, config.object("rope_scaling")};
-  const std::string_view key = type.sliding ? sliding : full;
+  const std::string_view key = type.sliding ? sliding_type : full_type;
   const Node* own = ModelConfig::value_in(parameters, key);
   if (own == nullptr || own->as<Object>() == nullptr)
     throw Error(fmt::format("{}: rope_parameters has no object {}, which this layer needs", config.path(), key));

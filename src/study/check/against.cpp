@@ -5,12 +5,17 @@
 #include <cmath>
 #include <limits>
 
-#include "study/check/rounding_bound.hpp"
+#include "compute/engine.hpp"
+#include "study/check/exactness.hpp"
 
 namespace mha::study {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double unbounded = std::numeric_limits<double>::infinity();
+
+template <typename T>
+constexpr FloatingPoint arithmetic_of = {std::numeric_limits<T>::epsilon(), std::numeric_limits<T>::min(),
+                                         std::numeric_limits<T>::max()};
 
 bool same(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
@@ -23,14 +28,16 @@ EntryPlace place_of(Index at, const Shape& shape, Index query_heads) {
   return {matrix / shape.heads, head * query_heads / shape.heads, row, column};
 }
 
-ComparedStep compared(const Plan& plan, const Step& step, const Trace& trace, Index query_heads) {
-  Operands operands;
-  for (const ValueId id : step.in) operands.push_back(trace.values[static_cast<std::size_t>(id)]);
+ComparedStep compared(StepTaker& cpu_steps, const Step& step, const Trace& trace, Index query_heads) {
+  std::vector<Uncertain> operands;
+  for (const ValueId id : step.in) operands.push_back({trace.values[static_cast<std::size_t>(id)], nullptr});
   const Tensor& device = *trace.value(step.out);
-  const std::shared_ptr<const Tensor> cpu = recomputed(plan, step, operands);
-  const Tensor bound = rounding_bound(plan, step, operands, *cpu, trace.dtype);
+  const std::shared_ptr<const Tensor> cpu = cpu_steps.result(step, operands);
+  const FloatingPoint& arithmetic = trace.dtype == Dtype::f32 ? arithmetic_of<float> : arithmetic_of<double>;
+  const std::shared_ptr<const Tensor> bound = cpu_steps.radius(step, operands, *cpu, arithmetic);
   const auto entry = [&](Index i) {
-    return ComparedEntry{place_of(i, device.shape(), query_heads), device.data()[i], cpu->data()[i], bound.data()[i]};
+    return ComparedEntry{place_of(i, device.shape(), query_heads), device.data()[i], cpu->data()[i],
+                         bound ? bound->data()[i] : 0};
   };
   ComparedStep result{step.id, entry(0), entry(0), entry(0)};
   for (Index i = 1; i < device.size(); ++i) {
@@ -47,25 +54,27 @@ ComparedStep compared(const Plan& plan, const Step& step, const Trace& trace, In
 double ComparedEntry::absolute() const {
   if (same(device, cpu)) return 0;
   const double difference = std::abs(device - cpu);
-  return std::isnan(difference) ? infinity : difference;
+  return std::isnan(difference) ? unbounded : difference;
 }
 
 double ComparedEntry::relative() const {
   const double difference = absolute();
-  return difference == 0 ? 0 : cpu == 0 || !std::isfinite(difference) ? infinity : difference / std::abs(cpu);
+  return difference == 0 ? 0 : cpu == 0 || !std::isfinite(difference) ? unbounded : difference / std::abs(cpu);
 }
 
 double ComparedEntry::share() const {
   const double difference = absolute();
-  if (difference == 0 || bound == infinity) return 0;
-  return bound == 0 || !std::isfinite(difference) ? infinity : difference / bound;
+  if (difference == 0 || bound == unbounded) return 0;
+  return bound == 0 || !std::isfinite(difference) ? unbounded : difference / bound;
 }
 
 std::vector<ComparedStep> against_cpu(const Plan& plan, const Trace& trace) {
   assert(!trace.rounding);
+  const RowPlan rows(plan);
+  StepTaker cpu(rows, compute::workers_for(plan, {}));
   const Index query_heads = plan.value(plan.find(StepId::weights).value()).shape.heads;
   std::vector<ComparedStep> steps;
-  for (const Step& step : plan.steps) steps.push_back(compared(plan, step, trace, query_heads));
+  for (const Step& step : rows.plan.steps) steps.push_back(compared(cpu, step, trace, query_heads));
   return steps;
 }
 

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 
+#include "core/error.hpp"
 #include "study/check/plan_rows.hpp"
-#include "study/check/signs.hpp"
 
 namespace mha::study {
 namespace {
@@ -17,6 +19,7 @@ constexpr Text number_for_infinity = {
 constexpr Text other_keyless_rows = {"a row without a key has other weights than mha's 0: that is a matter of convention",
                                      "没有可看的键的行权重与 mha 的 0 不同：这只是约定不同"};
 
+constexpr std::chrono::milliseconds between_reports(100);
 constexpr double chance = 1e-6;  // differences that tell nothing
 
 bool is_wrong(const Likeness& likeness) {
@@ -236,6 +239,29 @@ Checker::Read Checker::read(const GivenMatrices& given, const Precision& precisi
     wrong = now;
   }
   return best;
+}
+
+std::vector<Report> check_all(const Checker& checker, const std::vector<io::AnswerSource>& answers, int threads,
+                              const std::function<void(std::size_t done)>& progress) {
+  std::vector<Report> reports(answers.size());
+  std::atomic<std::size_t> done = 0;
+  compute::Workers workers(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), answers.size())));
+  auto told = std::chrono::steady_clock::now();
+  workers.each(static_cast<Index>(answers.size()), [&](Index piece, int worker) {
+    const io::AnswerSource& answer = answers[static_cast<std::size_t>(piece)];
+    Report& report = reports[static_cast<std::size_t>(piece)];
+    try {
+      report = checker.check(answer.read());
+    } catch (const Error& error) {
+      report.name = answer.name;
+      report.unusable = error.what();
+    }
+    ++done;
+    if (worker != 0 || std::chrono::steady_clock::now() - told < between_reports) return;  // 0: the thread that called
+    progress(done);
+    told = std::chrono::steady_clock::now();
+  });
+  return reports;
 }
 
 }  // namespace mha::study

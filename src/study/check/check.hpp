@@ -2,6 +2,10 @@
 // not.
 #pragma once
 
+#include <functional>
+
+#include "io/files/answer_files.hpp"
+
 #include "study/check/diagnose.hpp"
 #include "study/check/fair_forms.hpp"
 #include "study/check/report.hpp"
@@ -37,5 +41,10 @@ class Checker {
   std::vector<Candidate> candidates_;
   Reading truth_;  // nothing given
 };
+
+// Reads and checks each, on several threads; one that cannot be read gets a report that says why. The reports are in the
+// order of the answers. `progress` is called in this thread, now and then, with how many are done.
+std::vector<Report> check_all(const Checker& checker, const std::vector<io::AnswerSource>& answers, int threads,
+                              const std::function<void(std::size_t done)>& progress);
 
 }  // namespace mha::study

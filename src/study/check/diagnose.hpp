@@ -1,8 +1,9 @@
 // Which known mistakes explain a wrong step: each is made on the person's own numbers and compared with what was given.
 #pragma once
 
+#include "study/check/answer_walk.hpp"
+#include "study/check/report.hpp"
 #include "study/mistakes/mistake.hpp"
-#include "study/check/reading.hpp"
 
 namespace mha::study {
 
@@ -43,5 +44,9 @@ struct Diagnosis {
 
 // Those that explain most, one for each mistake: the numbers cannot tell them apart. The likeliest first.
 std::vector<Diagnosis> diagnoses(const std::vector<Candidate>& candidates, const Puzzle& puzzle);
+
+// What the wrong numbers of this step and head (from 0) have in common where no known mistake fits; nothing where they show
+// no pattern.
+std::optional<Sign> sign_of(StepId step, Index head, const GivenMatrices& given, const Reading& reading);
 
 }  // namespace mha::study

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "study/check/given_matrices.hpp"
-#include "study/check/tolerance.hpp"
+#include "study/check/given.hpp"
 #include "study/mistakes/mistake.hpp"
+#include "study/check/exactness.hpp"
 
 namespace mha::study {
 

@@ -6,7 +6,7 @@
 
 #include "show/pages/page.hpp"
 #include "show/pages/scene.hpp"
-#include "study/check/likeness.hpp"
+#include "study/check/comparison.hpp"
 
 namespace mha::study {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "show/words/notation.hpp"
 #include "show/words/phrases.hpp"
-#include "study/check/likeness.hpp"
+#include "study/check/comparison.hpp"
 
 namespace mha::study {
 namespace {

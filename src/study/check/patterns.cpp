@@ -1,5 +1,6 @@
-// Signs of what kind of thing is wrong: one function for each, the most telling first.
-#include "study/check/signs.hpp"
+// What the wrong numbers of a step have in common where no known mistake fits: one function for each sign, the most telling
+// first.
+#include "study/check/diagnose.hpp"
 
 #include <fmt/format.h>
 

@@ -4,9 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "study/check/likeness.hpp"
-#include "study/check/plan_rows.hpp"
-#include "study/check/precision.hpp"
+#include "study/check/comparison.hpp"
+#include "study/check/given.hpp"
 
 namespace mha::study {
 

@@ -1,12 +1,14 @@
-// The matrices of an answer, each as the matrix of one step and one query head.
+// The matrices of an answer, each as the matrix of one step and one query head, and how exactly their numbers are known.
 #pragma once
 
 #include <array>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "core/problem.hpp"
 #include "io/problem/answer.hpp"
+#include "study/check/exactness.hpp"
 
 namespace mha::study {
 
@@ -39,5 +41,27 @@ class GivenMatrices {
 
   std::array<Heads, step_count> heads_;
 };
+
+// What a person asks for in place of what the written decimals tell.
+struct ToleranceOptions {
+  std::optional<double> tol;  // |given − expected| ≤ tol + rtol·|expected|, in every step alike
+  std::optional<double> rtol;
+  std::optional<int> sigfig;  // the numbers are written to so many significant figures
+};
+
+struct Precision {
+  double absolute = 0;            // half a unit of the last decimal
+  double relative = 0;            // the same as a share of the number
+  double absolute_between = 0;    // of steps that were computed but not handed in
+  FloatingPoint arithmetic = {};  // with which the person's program computed
+  bool propagated = true;         // what is not known of a step's operands is not known of its result
+
+  // How far a written number may be from the one that was meant.
+  double written(double number) const;
+  // The same for a number that was worked with but not handed in.
+  double between(double number) const;
+};
+
+Precision precision_of(const io::Answer& answer, const ToleranceOptions& options);
 
 }  // namespace mha::study

@@ -1,8 +1,7 @@
-// Whether a given matrix is the expected one, entry by entry.
+// Whether a given matrix is the expected one, entry by entry, and what else may stand in its place.
 #pragma once
 
-#include "study/check/given_matrices.hpp"
-#include "study/check/tolerance.hpp"
+#include "study/check/given.hpp"
 
 namespace mha::study {
 
@@ -31,5 +30,12 @@ inline constexpr double hides_from = -1e6;
 // Numbers that stand for −∞ (−1e9, the smallest float): no weight is left to the entry beside the others of its row.
 // `row` are the `count` given numbers of which `number` is one.
 bool stands_for_minus_infinity(double number, const double* row, Index count);
+
+// Whether all of these scores are −∞.
+bool is_keyless(const double* scores, Index count);
+
+// Whether these are weights that may stand in such a row: 0, NaN, equal shares, or what the softmax makes of `masked`, the
+// row as the person wrote it, where there are numbers in it (null: it was not given).
+bool are_keyless_weights(const double* weights, Index count, const double* masked, double tolerance);
 
 }  // namespace mha::study

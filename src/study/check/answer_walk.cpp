@@ -1,12 +1,12 @@
-// An answer read against a plan, step by step.
-#include "study/check/reading.hpp"
+// An answer read against a plan, step by step: what was given takes the place of what was computed.
+#include "study/check/answer_walk.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <list>
 
-#include "study/check/keyless_weights.hpp"
+#include "study/check/comparison.hpp"
 
 namespace mha::study {
 namespace {
@@ -27,7 +27,7 @@ class Walk {
         precision_(precision),
         start_(start),
         values_(plan_.values.size()),
-        backend_(compute::make_cpu_backend(plan_, rows.schedule, Dtype::f64)) {}
+        steps_(rows) {}
 
   std::optional<Reading> walk(const GoOn& go_on) {
     for (std::size_t id = 0; id < values_.size(); ++id)
@@ -54,10 +54,7 @@ class Walk {
  private:
   std::optional<StepReading>& at(StepId step) { return result_.steps[static_cast<std::size_t>(step)]; }
 
-  void use(ValueId id, Uncertain value) {
-    backend_->set(id, value.numbers);
-    values_[at_id(id)] = std::move(value);
-  }
+  void use(ValueId id, Uncertain value) { values_[at_id(id)] = std::move(value); }
 
   void take_over(StepId row, ValueId id) {
     at(row) = start_.reading->at(row);
@@ -75,26 +72,11 @@ class Walk {
   }
 
   Uncertain compute(const Step& step) {
-    const Shape& shape = plan_.value(step.out).shape;
-    const compute::Part whole{{0, shape.batch}, {0, shape.heads}, {0, shape.rows}};
-    backend_->run(step, whole);
-    Uncertain result{backend_->get(step.out), nullptr};
-    if (!precision_.propagated) return result;
-    if (!acts_alike_on_radii(step)) {
-      result.radius = result_radius(plan_, step, values_, *result.numbers, precision_.noise);
-    } else if (values_[at_id(step.in.front())].radius) {
-      result.radius = rearranged_radius(step, whole);
-    }
+    std::vector<Uncertain> operands;
+    for (const ValueId id : step.in) operands.push_back(values_[at_id(id)]);
+    Uncertain result{steps_.result(step, operands), nullptr};
+    if (precision_.propagated) result.radius = steps_.radius(step, operands, *result.numbers, precision_.arithmetic);
     return result;
-  }
-
-  std::shared_ptr<const Tensor> rearranged_radius(const Step& step, const compute::Part& whole) {
-    if (!radii_) radii_ = compute::make_cpu_backend(plan_, rows_.schedule, Dtype::f64);
-    radii_->set(step.in.front(), values_[at_id(step.in.front())].radius);
-    radii_->run(step, whole);
-    std::shared_ptr<const Tensor> radius = radii_->get(step.out);
-    radii_->drop(step.out);
-    return radius;
   }
 
   void read(StepId row, const Step& step, const Uncertain& computed) {
@@ -131,57 +113,54 @@ class Walk {
     return tolerance;
   }
 
-  // Heads of the plan whose given matrix has the expected shape but not the expected numbers.
-  template <typename Look>
-  void each_different(Look look) {
-    for (Index head = 0; head < reading_->expected.numbers->shape().heads; ++head)
-      if (likeness(head).given && likeness(head).same_shape && likeness(head).wrong > 0) look(head);
+  // Where a given matrix of the expected shape has not the expected numbers: read anew after `accept` has put expected
+  // numbers into its rows, if it is more like it then. `accept` takes the row's head, item and place, what was given there,
+  // what is expected and what to change.
+  template <typename Accept>
+  bool read_anew(bool work_with_it, Accept accept) {
+    const Tensor& expected = *reading_->expected.numbers;
+    const Shape& shape = expected.shape();
+    bool any = false;
+    for (Index head = 0; head < shape.heads; ++head) {
+      if (!likeness(head).given || !likeness(head).same_shape || likeness(head).wrong == 0) continue;
+      const GivenMatrix& own = *matrices_[static_cast<std::size_t>(head)];
+      GivenMatrix accepted = own;
+      for (Index item = 0; item < shape.batch; ++item)
+        for (Index i = 0; i < shape.rows; ++i)
+          accept(head, item, i, own.numbers.matrix(item, 0) + i * shape.cols, expected.matrix(item, head) + i * shape.cols,
+                 accepted.numbers.matrix(item, 0) + i * shape.cols);
+      const Likeness now = compare(accepted, reading_->expected, head);
+      if (now.wrong == likeness(head).wrong) continue;
+      likeness(head) = now;
+      if (work_with_it) matrices_[static_cast<std::size_t>(head)] = &read_anew_.emplace_back(std::move(accepted));
+      any = true;
+    }
+    return any;
   }
 
   // −1e9 and the like are −∞ as far as the softmax is concerned: what is expected takes their place.
   void accept_numbers_for_infinity() {
-    each_different([&](Index head) {
-      const Tensor& expected = *reading_->expected.numbers;
-      GivenMatrix read_so = *matrices_[static_cast<std::size_t>(head)];
-      const GivenMatrix& own = *matrices_[static_cast<std::size_t>(head)];
-      const Index cols = expected.shape().cols;
-      for (Index row = 0; row < own.numbers.size() / cols; ++row) {
-        const double* given = own.numbers.data() + row * cols;
-        const Index item = row / expected.shape().rows, i = row % expected.shape().rows;
-        const double* right = expected.matrix(item, head) + i * cols;
-        for (Index j = 0; j < cols; ++j)
-          if (stands_for_minus_infinity(given[j], given, cols) && stands_for_minus_infinity(right[j], right, cols))
-            read_so.numbers.data()[row * cols + j] = right[j];
-      }
-      const Likeness now = compare(read_so, reading_->expected, head);
-      if (now.wrong == likeness(head).wrong) return;
-      likeness(head) = now;
-      reading_->number_for_infinity = true;
-      matrices_[static_cast<std::size_t>(head)] = &read_otherwise_.emplace_back(std::move(read_so));
-    });
+    const Index cols = reading_->expected.numbers->shape().cols;
+    reading_->number_for_infinity =
+        read_anew(true, [&](Index, Index, Index, const double* given, const double* right, double* accepted) {
+          for (Index j = 0; j < cols; ++j)
+            if (stands_for_minus_infinity(given[j], given, cols) && stands_for_minus_infinity(right[j], right, cols))
+              accepted[j] = right[j];
+        });
   }
 
   // Programs give a row of −∞ the weights 0, NaN or 1/m, and one of −1e9 + z what the softmax makes of it.
   void accept_keyless_rows(const Tensor& z) {
-    each_different([&](Index head) {
-      const Tensor& expected = *reading_->expected.numbers;
-      const GivenMatrix& own = *matrices_[static_cast<std::size_t>(head)];
-      const GivenMatrix* masked = given_.find(StepId::masked, head);
-      const bool has_masked = masked != nullptr && masked->numbers.shape() == own.numbers.shape();
-      GivenMatrix accepted = own;
-      const Index cols = expected.shape().cols;
-      for (Index row = 0; row < own.numbers.size() / cols; ++row) {
-        const Index item = row / expected.shape().rows, i = row % expected.shape().rows;
-        if (!is_keyless(z.matrix(item, head) + i * cols, cols)) continue;
-        const double* written = has_masked ? masked->numbers.data() + row * cols : nullptr;
-        if (are_keyless_weights(own.numbers.data() + row * cols, cols, written, precision_.written(1)))
-          std::copy_n(expected.matrix(item, head) + i * cols, cols, accepted.numbers.data() + row * cols);
-      }
-      const Likeness now = compare(accepted, reading_->expected, head);
-      if (now.wrong == likeness(head).wrong) return;
-      likeness(head) = now;
-      reading_->other_keyless_rows = true;
-    });
+    const Index cols = z.shape().cols;
+    reading_->other_keyless_rows =
+        read_anew(false, [&](Index head, Index item, Index i, const double* given, const double* right, double* accepted) {
+          if (!is_keyless(z.matrix(item, head) + i * cols, cols)) return;
+          const GivenMatrix* masked = given_.find(StepId::masked, head);
+          const bool has_masked =
+              masked != nullptr && masked->numbers.shape() == given_.find(StepId::weights, head)->numbers.shape();
+          const double* written = has_masked ? masked->numbers.matrix(item, 0) + i * cols : nullptr;
+          if (are_keyless_weights(given, cols, written, precision_.written(1))) std::copy_n(right, cols, accepted);
+        });
   }
 
   // The numbers that the next steps read, and how well they are known.
@@ -204,8 +183,8 @@ class Walk {
     const double known = computed.radius ? computed.radius->data()[i] : 0, number = computed.numbers->data()[i];
     if (step == nullptr) return known;
     const bool reads_a_row = plan_.value(step->in.front()).step.has_value();
-    const bool unchanged = acts_alike_on_radii(*step) ||
-                           (step->op == Op::add && values_[at_id(step->in.front())].numbers->data()[i] == number);
+    const bool unchanged =
+        info_of(step->op).moves || (step->op == Op::add && values_[at_id(step->in.front())].numbers->data()[i] == number);
     if (reads_a_row && unchanged) return known;
     const double unit = 2 * precision_.absolute_between, units = number / unit;
     const bool written_exactly = unit > 0 && known < unit * negligible && std::abs(units - std::round(units)) < negligible;
@@ -238,13 +217,12 @@ class Walk {
   const Precision& precision_;
   const Start& start_;
   std::vector<Uncertain> values_;  // by ValueId
-  std::unique_ptr<compute::Backend> backend_;
-  std::unique_ptr<compute::Backend> radii_;  // takes the same steps on the radii
+  StepTaker steps_;
   Reading result_;
 
   StepReading* reading_ = nullptr;            // of the current step
   std::vector<const GivenMatrix*> matrices_;  // by head: what the person meant
-  std::list<GivenMatrix> read_otherwise_;
+  std::list<GivenMatrix> read_anew_;
 };
 
 }  // namespace

@@ -1,0 +1,244 @@
+// Error bounds after Higham, Accuracy and Stability of Numerical Algorithms (2002): sums and products by sections 3.1
+// and 3.5, the softmax by the relative errors of its parts (section 3.4; Blanchard, Higham, Higham 2021). An eps counts
+// where half of it would do: the other half is for the reference, which errs as much where the other computes in float64 as
+// well, and for terms of second order.
+#include "study/check/exactness.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/engine.hpp"
+#include "core/op_rules.hpp"
+
+namespace mha::study {
+namespace {
+
+// OpenCL 1.2, section 7.4: tanh errs by at most 5 units in the last place (each at most eps of the number), exp by 3, a
+// quotient by 2.5; the host's own library by less. softcap: the quotient, tanh (which shrinks a relative error of its
+// argument), the product, and the cap itself, rounded on its way to the device: 2.5 + 5 + 0.5 + 0.5, and 2 for the host.
+constexpr double softcap_roundings = 11;
+// Beside its sum, a weight has e^… above and below the line and the quotient: 3 + 3 + 2.5, and 2 for the host.
+constexpr double weight_roundings = 11;
+
+// Infinite entries and NaN are exact: they have no size.
+double size_of(double number) {
+  return std::isfinite(number) ? std::abs(number) : 0;
+}
+
+double radius_at(const Uncertain& value, const Entry& at) {
+  return value.radius ? value.radius->at(at.item, at.head, at.row, at.column) : 0;
+}
+
+// What an entry moves by, and what rounding adds. No finite number is near an infinite one.
+double bound_of(double moved, double size, double roundings, double terms, double result, const FloatingPoint& arithmetic) {
+  if (std::isinf(result)) return 0;
+  if (size > arithmetic.greatest) return std::numeric_limits<double>::infinity();
+  return moved + (roundings * arithmetic.eps * size + terms * arithmetic.least);
+}
+
+template <typename Visit>
+void for_each_entry(const Shape& shape, Visit visit) {
+  for (Index item = 0; item < shape.batch; ++item)
+    for (Index head = 0; head < shape.heads; ++head)
+      for (Index row = 0; row < shape.rows; ++row)
+        for (Index column = 0; column < shape.cols; ++column) visit(Entry{item, head, row, column});
+}
+
+double& number_at(Tensor& tensor, const Entry& at) {
+  return tensor.at(at.item, at.head, at.row, at.column);
+}
+
+// As radius_of_terms, term by term: on the sizes the step itself would take away what must be added.
+Tensor radius_of_rotation(const Plan& plan, const Step& step, const std::vector<Uncertain>& operands, const Tensor& result,
+                          const FloatingPoint& arithmetic) {
+  Tensor radius(result.shape());
+  for_each_entry(result.shape(), [&](const Entry& entry) {
+    double sizes = 0, reaches = 0, terms = 0;
+    for_each_term(plan, step, entry, [&](const Term& term) {
+      double size = 1, reach = 1;
+      for (const Read& read : term) {
+        const Entry& at = read.at;
+        const double number = size_of(operands[read.operand].numbers->at(at.item, at.head, at.row, at.column));
+        size *= number;
+        reach *= number + radius_at(operands[read.operand], at);
+      }
+      sizes += size;
+      reaches += reach;
+      ++terms;
+    });
+    const double roundings = terms == 1 ? 0 : terms;  // the columns behind the last pair only move
+    number_at(radius, entry) = bound_of(reaches - sizes, sizes, roundings, roundings, 0, arithmetic);
+  });
+  return radius;
+}
+
+// tanh is steepest where its argument is nearest to 0.
+Tensor radius_of_softcap(double cap, const Uncertain& a, const Tensor& result, const FloatingPoint& arithmetic) {
+  Tensor radius(result.shape());
+  for (Index i = 0; i < radius.size(); ++i) {
+    const double off = a.radius ? a.radius->data()[i] : 0;
+    const double steepest = std::tanh(std::max(0.0, size_of(a.numbers->data()[i]) - off) / cap);
+    const double value = result.data()[i];
+    radius.data()[i] = bound_of(off * (1 - steepest * steepest), size_of(value), softcap_roundings, 1, value, arithmetic);
+  }
+  return radius;
+}
+
+// An entry of those that are normalised together.
+struct Share {
+  double z, z_radius;
+  double weight;  // what it has of the sum
+  double radius = 0;
+};
+
+double raised(const Softmax& rule, double z) {
+  return rule.power == Softmax::Power::two ? std::exp2(z) : std::exp(z);
+}
+
+// How far p(z) / Σ p(z) moves at most while all z move within their radii: it is largest where its own z is as large as it
+// may be and all others are as small.
+void move_powers(std::vector<Share>& shares, const Softmax& rule) {
+  double shift = -std::numeric_limits<double>::infinity(), least = shift;
+  for (const Share& share : shares) {
+    shift = std::max(shift, share.z + share.z_radius);
+    least = std::max(least, share.z - share.z_radius);
+  }
+  // What stands in the denominator beside the powers; all are divided by the power of `shift`.
+  const auto beside = [&](double largest) {
+    return rule.one_more ? raised(rule, (rule.maximum_subtracted ? largest : 0) - shift) : 0;
+  };
+  double low_sum = beside(least), high_sum = beside(shift);
+  for (const Share& share : shares) {
+    low_sum += raised(rule, share.z - share.z_radius - shift);
+    high_sum += raised(rule, share.z + share.z_radius - shift);
+  }
+  for (Share& share : shares) {
+    const double low = raised(rule, share.z - share.z_radius - shift);
+    const double high = raised(rule, share.z + share.z_radius - shift);
+    share.radius = std::max({0.0, high / (std::max(0.0, low_sum - low) + high) - share.weight,
+                             share.weight - low / (std::max(0.0, high_sum - high) + low)});
+  }
+}
+
+// Each z − max is rounded once, which moves e^(z − max) by the share eps·|z − max|, and the sum by the mean of these
+// shares, each as often as it has weight. The sum of n powers and the last quotient err relatively too. A hidden key has
+// weight 0, exactly.
+void bound_powers(std::vector<Share>& shares, const Softmax& rule, const FloatingPoint& arithmetic) {
+  double largest = -std::numeric_limits<double>::infinity(), mean = 0;
+  for (const Share& share : shares) largest = std::max(largest, share.z);
+  if (!std::isfinite(largest)) return;  // nothing to attend to, or NaN throughout
+  if (std::any_of(shares.begin(), shares.end(), [](const Share& share) { return share.z_radius > 0; }))
+    move_powers(shares, rule);
+  const auto distance = [&](const Share& share) { return size_of(largest - share.z); };
+  for (const Share& share : shares) mean += size_of(share.weight) * distance(share);
+  for (Share& share : shares) {
+    const double roundings = distance(share) + mean + static_cast<double>(shares.size()) + weight_roundings;
+    share.radius = std::isinf(share.z) ? 0 : bound_of(share.radius, size_of(share.weight), roundings, 1, 0, arithmetic);
+  }
+}
+
+// z / Σ z: where the sum may be 0 nothing is known.
+void bound_quotients(std::vector<Share>& shares, const FloatingPoint& arithmetic) {
+  double sum = 0, sum_radius = 0;
+  for (const Share& share : shares) {
+    sum += share.z;
+    sum_radius += bound_of(share.z_radius, size_of(share.z), static_cast<double>(shares.size()), 1, 0, arithmetic);
+  }
+  const double smallest = std::abs(sum) - sum_radius;
+  for (Share& share : shares)
+    share.radius = smallest > 0 ? (share.z_radius + std::abs(share.weight) * sum_radius) / smallest
+                                : std::numeric_limits<double>::infinity();
+}
+
+Tensor radius_of_softmax(const Plan& plan, const Step& step, const Uncertain& z, const Tensor& result,
+                         const FloatingPoint& arithmetic) {
+  Tensor radius(result.shape());
+  radius.fill(-1);
+  std::vector<Entry> together;
+  std::vector<Share> shares;
+  for_each_entry(result.shape(), [&](const Entry& entry) {
+    if (number_at(radius, entry) != -1) return;  // together with an earlier one
+    together.clear();
+    shares.clear();
+    for_each_term(plan, step, entry, [&](const Term& term) {
+      const Entry& at = together.emplace_back(term.begin()->at);
+      shares.push_back({z.numbers->at(at.item, at.head, at.row, at.column), radius_at(z, at),
+                        result.at(at.item, at.head, at.row, at.column)});
+    });
+    if (step.softmax.power == Softmax::Power::none)
+      bound_quotients(shares, arithmetic);
+    else
+      bound_powers(shares, step.softmax, arithmetic);
+    for (std::size_t i = 0; i < shares.size(); ++i) number_at(radius, together[i]) = shares[i].radius;
+  });
+  return radius;
+}
+
+}  // namespace
+
+StepTaker::StepTaker(const RowPlan& rows, int threads)
+    : rows_(rows), workers_(threads), backend_(compute::make_cpu_backend(rows.plan, rows.schedule, Dtype::f64)) {}
+
+std::shared_ptr<const Tensor> StepTaker::take(const Step& step, const Tensors& operands) {
+  for (std::size_t i = 0; i < operands.size(); ++i) backend_->set(step.in[i], operands[i]);
+  const std::size_t place = static_cast<std::size_t>(&step - rows_.plan.steps.data());
+  compute::run_group(rows_.plan, {place, place + 1}, *backend_, workers_, nullptr);
+  std::shared_ptr<const Tensor> result = backend_->get(step.out);
+  backend_->drop(step.out);
+  return result;
+}
+
+std::shared_ptr<const Tensor> StepTaker::result(const Step& step, const std::vector<Uncertain>& operands) {
+  Tensors numbers;
+  for (const Uncertain& operand : operands) numbers.push_back(operand.numbers);
+  return take(step, numbers);
+}
+
+// (|a| + u)·(|b| + w) − |a|·|b| is the most by which (a ± u)·(b ± w) moves, and a sum moves by what its terms do: the step
+// on what the operands reach, less the step on their sizes. Of n terms each is rounded once, and each of the sums behind
+// it.
+Tensor StepTaker::radius_of_terms(const Step& step, const std::vector<Uncertain>& operands, const Tensor& result,
+                                  const FloatingPoint& arithmetic) {
+  Tensors sizes, reaches;
+  for (const Uncertain& operand : operands) {
+    Tensor size(operand.numbers->shape());
+    for (Index i = 0; i < size.size(); ++i) size.data()[i] = size_of(operand.numbers->data()[i]);
+    sizes.push_back(std::make_shared<const Tensor>(std::move(size)));
+    reaches.push_back(sizes.back());
+    if (!operand.radius) continue;
+    Tensor reach = *sizes.back();
+    for (Index i = 0; i < reach.size(); ++i) reach.data()[i] += operand.radius->data()[i];
+    reaches.back() = std::make_shared<const Tensor>(std::move(reach));
+  }
+  const std::shared_ptr<const Tensor> size = take(step, sizes), reach = sizes == reaches ? size : take(step, reaches);
+  double terms = 0;
+  for_each_term(rows_.plan, step, {}, [&](const Term&) { ++terms; });
+  Tensor radius(result.shape());
+  for (Index i = 0; i < radius.size(); ++i)
+    radius.data()[i] =
+        bound_of(reach->data()[i] - size->data()[i], size->data()[i], terms, terms, result.data()[i], arithmetic);
+  return radius;
+}
+
+std::shared_ptr<const Tensor> StepTaker::radius(const Step& step, const std::vector<Uncertain>& operands,
+                                                const Tensor& result, const FloatingPoint& arithmetic) {
+  const auto shared = [](Tensor radius) { return std::make_shared<const Tensor>(std::move(radius)); };
+  switch (step.op) {
+    case Op::product:
+    case Op::multiply:
+    case Op::add: return shared(radius_of_terms(step, operands, result, arithmetic));
+    case Op::rotate: return shared(radius_of_rotation(rows_.plan, step, operands, result, arithmetic));
+    case Op::softcap: return shared(radius_of_softcap(step.cap, operands[0], result, arithmetic));
+    case Op::softmax: return shared(radius_of_softmax(rows_.plan, step, operands[0], result, arithmetic));
+    case Op::split:
+    case Op::merge:
+    case Op::copy:
+    case Op::reshape:
+    case Op::relu:
+    case Op::pool:  // what they do to the numbers, they do to the radii
+      return operands[0].radius ? take(step, {operands[0].radius}) : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace mha::study

@@ -1,0 +1,51 @@
+// How exact the result of a step can be: how far its operands may be off, and what floating point adds to that.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "study/check/plan_rows.hpp"
+
+namespace mha::study {
+
+// A value, and for each entry how far it may be from the one that was meant.
+struct Uncertain {
+  std::shared_ptr<const Tensor> numbers;
+  std::shared_ptr<const Tensor> radius;  // null: the numbers are exact
+};
+
+// The floating point in which a result was computed.
+struct FloatingPoint {
+  double eps = 0;    // from 1 to the next number: twice the error of one rounding
+  double least = 0;  // what is smaller may become 0
+  // Where the sizes of a sum's terms pass it, so may a partial sum, and anything can come out.
+  double greatest = std::numeric_limits<double>::infinity();
+};
+
+// Takes single steps of a plan, which must outlive it, on the CPU in float64.
+class StepTaker {
+ public:
+  explicit StepTaker(const RowPlan& rows, int threads = 1);
+
+  // `operands`: one for each of step.in.
+  std::shared_ptr<const Tensor> result(const Step& step, const std::vector<Uncertain>& operands);
+
+  // For each entry of that result how far another may be from it whose operands lie within their radii, computed in this
+  // arithmetic with its sums in any order. Null where nothing can be off.
+  std::shared_ptr<const Tensor> radius(const Step& step, const std::vector<Uncertain>& operands, const Tensor& result,
+                                       const FloatingPoint& arithmetic);
+
+ private:
+  using Tensors = std::vector<std::shared_ptr<const Tensor>>;
+
+  std::shared_ptr<const Tensor> take(const Step& step, const Tensors& operands);
+  Tensor radius_of_terms(const Step& step, const std::vector<Uncertain>& operands, const Tensor& result,
+                         const FloatingPoint& arithmetic);
+
+  const RowPlan& rows_;
+  compute::Workers workers_;
+  std::unique_ptr<compute::Backend> backend_;
+};
+
+}  // namespace mha::study
