@@ -17,7 +17,7 @@ struct Shade {
 };
 // Luminances from 0.12 to 0.16, under white.
 constexpr std::array shades = {Shade{0.85f, "7"}, Shade{0.65f, "48;5;27;38;5;231"}, Shade{0.45f, "48;5;62;38;5;231"},
-                               Shade{0.25f, "48;5;60;38;5;231"}, Shade{0.1f, "48;5;242;38;5;231"}};
+                               Shade{0.2f, "48;5;60;38;5;231"}};
 
 struct Respelling {
   char32_t sign;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t most_entries = 6;
 
 constexpr Text all_right{"Right: everything that was given.", "正确：给出的各步都对。"};
-constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{} 未给出。"};
+constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{}未给出。"};
 constexpr Text first_wrong{"Wrong: the first wrong step is {}.", "错误：最先出错的一步是{}。"};
 constexpr Text named_step{"{} {}", "“{}”{}"};
 constexpr Text unusable{"Unusable: {}", "无法评阅：{}"};
