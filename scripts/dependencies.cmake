@@ -13,6 +13,18 @@ FetchContent_Declare(nlohmann_json
 set(BUILD_TESTING OFF)  # theirs, not ours
 FetchContent_MakeAvailable(fmt CLI11 nlohmann_json)
 
+# Debian has fmt as a shared library alone, and to bind that and libstdc++ takes a third of a short run. fmt's headers hold
+# its sources, so mha has both within, wherever fmt is one that scripts/fmt.cpp knows.
+get_target_property(fmt_type fmt::fmt TYPE)
+if(fmt_type STREQUAL SHARED_LIBRARY AND fmt_VERSION MATCHES "^9\\.")
+  add_library(mha_fmt STATIC scripts/fmt.cpp)
+  target_include_directories(mha_fmt SYSTEM PUBLIC $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
+  set(fmt_type STATIC_LIBRARY)
+else()
+  add_library(mha_fmt INTERFACE)
+  target_link_libraries(mha_fmt INTERFACE fmt::fmt)
+endif()
+
 # Debian's libutf8proc-dev has no CMake package.
 find_path(UTF8PROC_INCLUDE utf8proc.h)
 find_library(UTF8PROC_LIBRARY NAMES libutf8proc.a utf8proc)

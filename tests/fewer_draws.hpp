@@ -9,7 +9,7 @@ namespace mha::test {
 // The sanitizers watch every step closely and slowly; some problems are enough for them. What is counted and compared is
 // judged on all of them in the plain build.
 constexpr std::uint32_t draws(std::uint32_t all) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(MHA_SANITIZE)
   return std::max<std::uint32_t>(all / 10, 2);
 #else
   return all;
@@ -18,7 +18,7 @@ constexpr std::uint32_t draws(std::uint32_t all) {
 
 // Whether to pass over this one of many alike: two of three under the sanitizers. `turn` counts.
 constexpr bool is_passed_over(std::uint32_t& turn) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(MHA_SANITIZE)
   return turn++ % 3 != 0;
 #else
   (void)turn;

@@ -88,14 +88,27 @@ def check_file(path):
             yield f'its own header "{name}" does not come first'
 
 
+def names_of(path):
+    """The types that a header defines; of a .cpp what its anonymous namespace holds besides functions."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".hpp":
+        return re.findall(r"^(?:struct|class|enum class) (\w+)[^;\n]*\{", text, re.M)
+    own = "".join(re.findall(r"^namespace \{\n(.*?)^\}  // namespace\n", text, re.M | re.S))
+    return re.findall(r"^(?:struct|class|enum class|using) (\w+)[^;\n]*(?:\{|=)", own, re.M) + re.findall(
+        r"^(?:constexpr|const) [^=({\n]*?\b(\w+)(?:\[\])? ?[={]", own, re.M)
+
+
 def check_names():
-    """One namespace holds all folders, and headers that never meet may not use one name for two types: the linker would
-    take the code of one for the other."""
+    """A folder is one namespace, and its files are compiled many at once: there a name is one thing, also where it is
+    seen in one file only."""
     places = {}
-    for path in sorted((ROOT / "src").rglob("*.hpp")):
-        for name in re.findall(r"^(?:struct|class|enum class) (\w+)[^;\n]*\{", path.read_text(encoding="utf-8"), re.M):
-            places.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
-    for name, files in places.items():
+    separate = re.search(r"set\(mha_separate ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1].split()
+    for path in [path for folder in ("src", "tests") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]:
+        if path.parent.name not in ("kernels", "fuzz") and (path.suffix == ".hpp" or folder_of(path) not in separate):
+            for name in names_of(path):
+                key = path.is_relative_to(ROOT / "src"), folder_of(path), name
+                places.setdefault(key, []).append(path.relative_to(ROOT).as_posix())
+    for (_, _, name), files in places.items():
         if len(files) > 1:
             yield f"{name} is defined in {' and in '.join(files)}"
 

@@ -17,10 +17,8 @@ constexpr Index product_size = 1536;
 constexpr Index copied_mb = 128;
 constexpr Index copied_size = 4096;  // on a device: a square matrix
 
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
 Spread spread_of(std::vector<double> numbers) {
@@ -59,7 +57,7 @@ double copied_gbytes_per_s(Workers& workers) {
   const std::shared_ptr<char> from = make(), to = make();
   std::vector<double> times;
   for (int round = 0; round < rounds_of_reach; ++round) {
-    const Clock::time_point start = Clock::now();
+    const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
     workers.each(copied_mb, [&](Index piece, int) {
       std::memcpy(to.get() + piece * piece_bytes, from.get() + piece * piece_bytes, piece_bytes);
     });
@@ -80,7 +78,7 @@ Measurement measure(const Plan& plan, const RunOptions& options, int repeat) {
   std::vector<std::vector<double>> steps(plan.steps.size());
   std::vector<double> seconds(plan.steps.size());
   for (int round = -warm_ups; round < std::max(repeat, 1); ++round) {
-    const Clock::time_point start = Clock::now();
+    const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
     for (const Schedule::Group& group : schedule.groups) run_group(plan, group, *backend, workers, seconds.data());
     const double total = milliseconds_since(start);
     if (round < 0) continue;

@@ -9,7 +9,7 @@
 namespace mha::test {
 namespace {
 
-struct Case {
+struct OpCase {
   Step step;
   std::vector<Shape> operands;
   Shape wanted;
@@ -21,7 +21,7 @@ Step with(Step step, void (*set)(Step&)) {
 }
 
 // Every op, with each of its settings that changes what is read; batch items and heads are broadcast where they may be.
-std::vector<Case> cases() {
+std::vector<OpCase> cases() {
   const Shape a{2, 4, 3, 6};
   const auto id = StepId::output;
   return {
@@ -53,7 +53,7 @@ std::vector<Case> cases() {
 }
 
 // The step alone, on drawn operands.
-Plan plan_of(const Case& c, Dice& dice) {
+Plan plan_of(const OpCase& c, Dice& dice) {
   Plan plan;
   for (const Shape& shape : c.operands) {
     Value value;
@@ -91,7 +91,7 @@ double number(const Tensor& tensor, const Entry& at) {
 
 TEST_CASE("an entry changes with the entries that it is said to read, and with no other", "[op rules]") {
   Dice dice(11);
-  for (const Case& c : cases()) {
+  for (const OpCase& c : cases()) {
     INFO(info_of(c.step.op).name);
     Plan plan = plan_of(c, dice);
     const Step& step = plan.steps[0];
@@ -119,7 +119,7 @@ TEST_CASE("an entry changes with the entries that it is said to read, and with n
 
 TEST_CASE("a sum is the sum of its terms, and what only moves is what it reads", "[op rules]") {
   Dice dice(12);
-  for (const Case& c : cases()) {
+  for (const OpCase& c : cases()) {
     const OpInfo info = info_of(c.step.op);
     INFO(info.name);
     const bool one_product = c.step.op == Op::multiply;

@@ -15,7 +15,7 @@ Answer read(const std::string& text) {
   return read_answer_line(text, "answers.jsonl", 7);
 }
 
-std::string fault_of(const std::string& text) {
+std::string fault_in_answer(const std::string& text) {
   try {
     read(text);
   } catch (const Error& error) {
@@ -133,7 +133,7 @@ TEST_CASE("a key that names no step is passed over, with a suggestion", "[answer
 
 TEST_CASE("what cannot be read as matrices of numbers, with its place", "[answer]") {
   const auto refused = [](const std::string& text, std::initializer_list<std::string_view> words) {
-    const std::string message = fault_of(text);
+    const std::string message = fault_in_answer(text);
     CAPTURE(text, message);
     CHECK(mentions(message, "answers.jsonl:7:"));
     for (const std::string_view word : words) CHECK(mentions(message, word));
@@ -160,7 +160,7 @@ TEST_CASE("what cannot be read as matrices of numbers, with its place", "[answer
 }
 
 TEST_CASE("the place of a fault is that in the file of lines", "[answer]") {
-  CHECK(mentions(fault_of(R"({"name": "Anna", "Y": [[x]]})"), "answers.jsonl:7:25: "));
+  CHECK(mentions(fault_in_answer(R"({"name": "Anna", "Y": [[x]]})"), "answers.jsonl:7:25: "));
 }
 
 TEST_CASE("files, folders by name, lines with names", "[answer]") {

@@ -29,7 +29,7 @@ std::string said(const InputFault& fault) {
 }
 
 // What is wrong with a text: "LINE:COLUMN: PATH: sentence"; empty where nothing is.
-std::string fault_of(std::string_view text) {
+std::string fault_in_json(std::string_view text) {
   try {
     read_text(text);
   } catch (const InputFault& fault) {
@@ -39,7 +39,7 @@ std::string fault_of(std::string_view text) {
 }
 
 // The same by way of a file descriptor, so in chunks.
-std::string fault_of_file(std::string_view text) {
+std::string fault_in_json_file(std::string_view text) {
   std::FILE* file = std::tmpfile();
   std::fwrite(text.data(), 1, text.size(), file);
   std::rewind(file);
@@ -93,11 +93,11 @@ TEST_CASE("a zero keeps its sign, and what is too small is zero") {
 }
 
 TEST_CASE("what is too large is an error with its place") {
-  CHECK(fault_of("{\"X\": [[1, 1e400]]}") == "1:12: X[0][1]: 1e400 is too large; numbers go up to 1.797e308");
-  CHECK(fault_of("{\"scale\": -1e309}") == "1:11: scale: -1e309 is too large; numbers go up to 1.797e308");
-  CHECK(fault_of("[1e99999999999999999999]") ==
+  CHECK(fault_in_json("{\"X\": [[1, 1e400]]}") == "1:12: X[0][1]: 1e400 is too large; numbers go up to 1.797e308");
+  CHECK(fault_in_json("{\"scale\": -1e309}") == "1:11: scale: -1e309 is too large; numbers go up to 1.797e308");
+  CHECK(fault_in_json("[1e99999999999999999999]") ==
         "1:2: [0]: 1e99999999999999999999 is too large; numbers go up to 1.797e308");
-  CHECK_FALSE(fault_of("[1" + std::string(400, '0') + "]").empty());
+  CHECK_FALSE(fault_in_json("[1" + std::string(400, '0') + "]").empty());
 }
 
 TEST_CASE("numbers lie row after row, and odd entries are on record") {
@@ -141,7 +141,7 @@ TEST_CASE("everything knows where it stood") {
 }
 
 TEST_CASE("a byte order mark is no character") {
-  CHECK(fault_of("\xEF\xBB\xBF[1, x]").starts_with("1:5: "));
+  CHECK(fault_in_json("\xEF\xBB\xBF[1, x]").starts_with("1:5: "));
 }
 
 TEST_CASE("keys that are none of ours are passed over, whatever they hold") {
@@ -153,40 +153,42 @@ TEST_CASE("keys that are none of ours are passed over, whatever they hold") {
 }
 
 TEST_CASE("a key given twice") {
-  CHECK(fault_of("{\"a\": 1,\n \"b\": {\"a\": 1},\n \"a\": 2}") ==
+  CHECK(fault_in_json("{\"a\": 1,\n \"b\": {\"a\": 1},\n \"a\": 2}") ==
         "3:2: the key \"a\" is given twice, first at line 1, column 2; remove one of the two");
-  CHECK(fault_of(R"({"h": [{"a": 1, "\u0061": 2}]})") ==
+  CHECK(fault_in_json(R"({"h": [{"a": 1, "\u0061": 2}]})") ==
         "1:17: h[0]: the key \"a\" is given twice, first at line 1, column 9; remove one of the two");
 }
 
 TEST_CASE("what is not rectangular") {
-  CHECK(fault_of("{\"X\": [[1, 2], [3]]}") ==
+  CHECK(fault_in_json("{\"X\": [[1, 2], [3]]}") ==
         "1:16: X[1]: the length is 1 here but 2 in X[0]; rows of a matrix all have one length");
-  CHECK(fault_of("[[[1], [2]], [[3]]]") ==
+  CHECK(fault_in_json("[[[1], [2]], [[3]]]") ==
         "1:14: [1]: the length is 1 here but 2 in [0]; rows of a matrix all have one length");
-  CHECK(fault_of("[[[1], [2]], [[3], [4, 5]]]") ==
+  CHECK(fault_in_json("[[[1], [2]], [[3], [4, 5]]]") ==
         "1:20: [1][1]: the length is 2 here but 1 in [0][0]; rows of a matrix all have one length");
-  CHECK(fault_of("[[1], []]") == "1:7: [1]: the length is 0 here but 1 in [0]; rows of a matrix all have one length");
-  CHECK(fault_of("[[], [1]]") == "1:6: [1]: the length is 1 here but 0 in [0]; rows of a matrix all have one length");
-  CHECK(fault_of("[[1], 2]") == "1:7: [1]: a single entry stands where a list belongs; the entries before it are lists");
-  CHECK(fault_of("[1, [2]]") == "1:5: [1]: a list stands where a number belongs; the entries before it are numbers");
-  CHECK(fault_of("[1, {}]") == "1:5: [1]: an object stands where a number belongs; the entries before it are numbers");
+  CHECK(fault_in_json("[[1], []]") == "1:7: [1]: the length is 0 here but 1 in [0]; rows of a matrix all have one length");
+  CHECK(fault_in_json("[[], [1]]") == "1:6: [1]: the length is 1 here but 0 in [0]; rows of a matrix all have one length");
+  CHECK(fault_in_json("[[1], 2]") ==
+        "1:7: [1]: a single entry stands where a list belongs; the entries before it are lists");
+  CHECK(fault_in_json("[1, [2]]") == "1:5: [1]: a list stands where a number belongs; the entries before it are numbers");
+  CHECK(fault_in_json("[1, {}]") == "1:5: [1]: an object stands where a number belongs; the entries before it are numbers");
 }
 
 TEST_CASE("null among objects") {
-  CHECK(fault_of(R"({"heads": [null, {"W_Q": 1}]})") ==
+  CHECK(fault_in_json(R"({"heads": [null, {"W_Q": 1}]})") ==
         "1:12: heads[0]: null stands in a list of objects; write the object that belongs here, or leave the entry out");
-  CHECK(fault_of("[[], {}]") == "1:6: [1]: an object stands where a number belongs; the entries before it are numbers");
-  CHECK(fault_of(R"({"heads": [1, null, {}]})") ==
+  CHECK(fault_in_json("[[], {}]") ==
+        "1:6: [1]: an object stands where a number belongs; the entries before it are numbers");
+  CHECK(fault_in_json(R"({"heads": [1, null, {}]})") ==
         "1:21: heads[2]: an object stands where a number belongs; the entries before it are numbers");
 }
 
 TEST_CASE("brackets nest only so deep") {
   const std::string sentence =
       ": more than 64 lists and objects inside one another; a matrix is a list of rows: [[1, 0], [0, 1]]";
-  CHECK(fault_of(std::string(200000, '[')) == "1:65" + sentence);
-  CHECK(fault_of("{\"_\": " + std::string(200000, '[')) == "1:70" + sentence);
-  CHECK(fault_of(std::string(64, '[') + std::string(64, ']')).empty());
+  CHECK(fault_in_json(std::string(200000, '[')) == "1:65" + sentence);
+  CHECK(fault_in_json("{\"_\": " + std::string(200000, '[')) == "1:70" + sentence);
+  CHECK(fault_in_json(std::string(64, '[') + std::string(64, ']')).empty());
 }
 
 TEST_CASE("what is no JSON") {
@@ -248,8 +250,8 @@ TEST_CASE("what is no JSON") {
   };
   for (const auto& row : rows) {
     CAPTURE(row.text);
-    CHECK(fault_of(row.text) == row.fault);
-    CHECK(fault_of_file(row.text) == row.fault);
+    CHECK(fault_in_json(row.text) == row.fault);
+    CHECK(fault_in_json_file(row.text) == row.fault);
   }
 }
 
@@ -269,8 +271,8 @@ TEST_CASE("what is wrong inside a text") {
   };
   for (const auto& row : rows) {
     CAPTURE(row.text);
-    CHECK(fault_of(row.text) == row.fault);
-    CHECK(fault_of_file(row.text) == row.fault);
+    CHECK(fault_in_json(row.text) == row.fault);
+    CHECK(fault_in_json_file(row.text) == row.fault);
   }
 }
 
@@ -279,13 +281,13 @@ TEST_CASE("other encodings are named, with the way out") {
     return fmt::format("1:1: this is {}; mha reads UTF-8. Save it as UTF-8, or convert it: iconv -f {} -t UTF-8 OLD > NEW",
                        name, converter);
   };
-  CHECK(fault_of("{\0\"\0X\0"s) == sentence("UTF-16", "UTF-16LE"));
-  CHECK(fault_of("\xFF\xFE{\0}\0"s) == sentence("UTF-16", "UTF-16LE"));
-  CHECK(fault_of("\xFE\xFF\0{\0}"s) == sentence("UTF-16", "UTF-16BE"));
-  CHECK(fault_of("\0{\0\"\0X"s) == sentence("UTF-16", "UTF-16BE"));
-  CHECK(fault_of("{\0\0\0\"\0\0\0"s) == sentence("UTF-32", "UTF-32LE"));
-  CHECK(fault_of("\xFF\xFE\0\0{\0\0\0"s) == sentence("UTF-32", "UTF-32LE"));
-  CHECK(fault_of_file("\0\0\xFE\xFF\0\0\0{"s) == sentence("UTF-32", "UTF-32BE"));
+  CHECK(fault_in_json("{\0\"\0X\0"s) == sentence("UTF-16", "UTF-16LE"));
+  CHECK(fault_in_json("\xFF\xFE{\0}\0"s) == sentence("UTF-16", "UTF-16LE"));
+  CHECK(fault_in_json("\xFE\xFF\0{\0}"s) == sentence("UTF-16", "UTF-16BE"));
+  CHECK(fault_in_json("\0{\0\"\0X"s) == sentence("UTF-16", "UTF-16BE"));
+  CHECK(fault_in_json("{\0\0\0\"\0\0\0"s) == sentence("UTF-32", "UTF-32LE"));
+  CHECK(fault_in_json("\xFF\xFE\0\0{\0\0\0"s) == sentence("UTF-32", "UTF-32LE"));
+  CHECK(fault_in_json_file("\0\0\xFE\xFF\0\0\0{"s) == sentence("UTF-32", "UTF-32BE"));
 }
 
 // Where a text ends within an escape or a character as well: what was cut off is told, never read beyond.
@@ -296,13 +298,13 @@ TEST_CASE("a truncated input") {
     const std::string text = document.substr(0, size);
     const std::string across_chunks = std::string(65536 - size / 2, ' ') + text;
     CAPTURE(text);
-    CHECK_FALSE(fault_of(text).empty());
-    CHECK(fault_of_file(text) == fault_of(text));
-    CHECK(fault_of_file(across_chunks) == fault_of(across_chunks));
+    CHECK_FALSE(fault_in_json(text).empty());
+    CHECK(fault_in_json_file(text) == fault_in_json(text));
+    CHECK(fault_in_json_file(across_chunks) == fault_in_json(across_chunks));
   }
   const std::string never_closed = "1:10: the text that begins here is never closed; add the missing double quote";
   for (const char* text : {"{\"title\":\"\\", "{\"title\":\"\xE4", "{\"title\":\"\\u12"})
-    CHECK(fault_of_file(text) == never_closed);
+    CHECK(fault_in_json_file(text) == never_closed);
 }
 
 // The buffer holds 65536 bytes: whatever lies across its end is read as if it did not.
@@ -311,14 +313,14 @@ TEST_CASE("chunks leave no mark") {
   for (std::size_t before = 0; before <= document.size() + 4; ++before) {
     const std::string text = std::string(65536 - before, before % 2 == 0 ? ' ' : '\n') + document;
     CAPTURE(before);
-    const std::string fault = fault_of(text);
+    const std::string fault = fault_in_json(text);
     CHECK(fault.ends_with("found 01, which is no JSON: leading zeros are not allowed: 1"));
-    CHECK(fault_of_file(text) == fault);
+    CHECK(fault_in_json_file(text) == fault);
   }
 }
 
 TEST_CASE("a number or text longer than the buffer") {
   const std::string digits(200000, '1');
-  CHECK(fault_of_file("[0." + digits + ", x]").starts_with("1:200006: found x"));
-  CHECK(fault_of_file("[\"" + digits + "é\", x]").starts_with("1:200007: found x"));
+  CHECK(fault_in_json_file("[0." + digits + ", x]").starts_with("1:200006: found x"));
+  CHECK(fault_in_json_file("[\"" + digits + "é\", x]").starts_with("1:200007: found x"));
 }

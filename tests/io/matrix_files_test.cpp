@@ -31,7 +31,7 @@ constexpr std::string_view problem_text = R"({"X": {"file": "x.npy"}, "heads": [
 constexpr std::string_view header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }";
 
 template <typename Function>
-std::string fault_of(Function function) {
+std::string fault_when(Function function) {
   try {
     function();
   } catch (const Error& error) {
@@ -80,13 +80,13 @@ TEST_CASE("a file that is cut short after it was opened is told, whether its pag
     matrix->read_rows(0, 2, numbers.data());
     CHECK(numbers.back() == 1);
     REQUIRE(truncate((folder / "x.npy").c_str(), left) == 0);
-    CHECK(fault_of([&] { matrix->read_rows(0, 2, numbers.data()); }).find("cut short while it was read") !=
+    CHECK(fault_when([&] { matrix->read_rows(0, 2, numbers.data()); }).find("cut short while it was read") !=
           std::string::npos);
   }
 }
 
 TEST_CASE("a problem of text alone points to no files") {
-  CHECK(fault_of([] { read_problem_text(problem_text, "in"); }) ==
+  CHECK(fault_when([] { read_problem_text(problem_text, "in"); }) ==
         "in:1:16: X.file: a problem without a folder of its own points to no files; save it as a file and write paths from "
         "there");
 }

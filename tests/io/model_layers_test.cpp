@@ -50,10 +50,6 @@ std::string chosen(const std::vector<std::string>& names, const LayerChoice& cho
   }
 }
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("each kind of names, behind any prefix") {

@@ -38,10 +38,6 @@ std::string fault(std::string_view name, const std::string& config, std::optiona
   return "";
 }
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::optional<Index> window(std::string_view name, const std::string& config, Index layer,
                             const RuleOptions& options = {}) {
   return rules(name, config, layer, options).window;

@@ -166,7 +166,7 @@ TEST_CASE("output file: a pipe is written straight") {
   REQUIRE(reader >= 0);
   replace(path, "through");
   char text[7];
-  CHECK(read(reader, text, sizeof text) == 7);
+  CHECK(::read(reader, text, sizeof text) == 7);
   CHECK(std::string(text, 7) == "through");
   close(reader);
   CHECK(std::filesystem::is_fifo(path));

@@ -8,7 +8,7 @@
 namespace mha::test {
 namespace {
 
-std::vector<std::string> names(std::string_view text) {
+std::vector<std::string> names_in(std::string_view text) {
   std::vector<std::string> result;
   for (const Student& student : parse_roster(text, "names.csv")) result.push_back(student.name);
   return result;
@@ -25,19 +25,20 @@ using Texts = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("the first column of every line that is not blank is a name", "[roster]") {
-  CHECK(names("Anna\nBert\n") == Texts{"Anna", "Bert"});
-  CHECK(names("\xEF\xBB\xBF"
-              "Anna,12,x\r\n\r\n  \n 张三 ,3\r\nZoë") == Texts{"Anna", "张三", "Zoë"});
-  CHECK(names("\"O'Neil, Pat\",1\n\"the \"\"big\"\" one\"\n\" Bo \"\n") == Texts{"O'Neil, Pat", "the \"big\" one", "Bo"});
+  CHECK(names_in("Anna\nBert\n") == Texts{"Anna", "Bert"});
+  CHECK(names_in("\xEF\xBB\xBF"
+                 "Anna,12,x\r\n\r\n  \n 张三 ,3\r\nZoë") == Texts{"Anna", "张三", "Zoë"});
+  CHECK(names_in("\"O'Neil, Pat\",1\n\"the \"\"big\"\" one\"\n\" Bo \"\n") ==
+        Texts{"O'Neil, Pat", "the \"big\" one", "Bo"});
 }
 
 TEST_CASE("what is no name is told with its line", "[roster]") {
   using Catch::Contains;
-  CHECK_THROWS_WITH(names("Anna\n\nAnna\n"), Contains("names.csv:3: ") && Contains("\"Anna\"") && Contains("line 1"));
-  CHECK_THROWS_WITH(names("Anna\n,x\n"), Contains("names.csv:2: no name"));
-  CHECK_THROWS_WITH(names("\"Anna\n"), Contains("names.csv:1: the quotes"));
-  CHECK_THROWS_WITH(names("\xD5\xC5\xC8\xFD\n"), Contains("names.csv:1: ") && Contains("UTF-8"));  // 张三 in GBK
-  CHECK_THROWS_WITH(names("\n \n"), Contains("names.csv: no names"));
+  CHECK_THROWS_WITH(names_in("Anna\n\nAnna\n"), Contains("names.csv:3: ") && Contains("\"Anna\"") && Contains("line 1"));
+  CHECK_THROWS_WITH(names_in("Anna\n,x\n"), Contains("names.csv:2: no name"));
+  CHECK_THROWS_WITH(names_in("\"Anna\n"), Contains("names.csv:1: the quotes"));
+  CHECK_THROWS_WITH(names_in("\xD5\xC5\xC8\xFD\n"), Contains("names.csv:1: ") && Contains("UTF-8"));  // 张三 in GBK
+  CHECK_THROWS_WITH(names_in("\n \n"), Contains("names.csv: no names"));
   CHECK_THROWS_WITH(read_roster("/no/such/names.csv"), Contains("no such file"));
 }
 

@@ -46,7 +46,7 @@ std::string error_of(Act act) {
 }
 
 // What is wrong with a file of these bytes, without its path; empty where nothing is.
-std::string fault_of(const std::string& bytes) {
+std::string fault_in_header(const std::string& bytes) {
   const TemporaryFolder folder;
   folder.write("a.safetensors", bytes);
   const std::string said = error_of([&] { read_header(folder / "a.safetensors"); });
@@ -57,7 +57,7 @@ std::string fault_of(const std::string& bytes) {
 }
 
 std::string fault_of_header(const std::string& header, std::size_t data_size) {
-  return fault_of(file_of(header, data_size));
+  return fault_in_header(file_of(header, data_size));
 }
 
 // Whether the sentence says all of these.
@@ -100,19 +100,19 @@ TEST_CASE("a file without tensors is a file") {
 }
 
 TEST_CASE("lengths that cannot be") {
-  says(fault_of(""), {"0 bytes"});
-  says(fault_of("1234567"), {"7 bytes"});
-  says(fault_of(eight_bytes(3) + "{}"), {"3 bytes", "only 2 more"});
-  says(fault_of(eight_bytes(0)), {"'{'"});
-  says(fault_of(eight_bytes(100'000'001) + "{}"), {"100000001", "100000000"});
-  says(fault_of(eight_bytes(UINT64_MAX) + "{}"), {"18446744073709551615"});
-  says(fault_of(eight_bytes(UINT64_C(1) << 63U) + "{}"), {"9223372036854775808"});
+  says(fault_in_header(""), {"0 bytes"});
+  says(fault_in_header("1234567"), {"7 bytes"});
+  says(fault_in_header(eight_bytes(3) + "{}"), {"3 bytes", "only 2 more"});
+  says(fault_in_header(eight_bytes(0)), {"'{'"});
+  says(fault_in_header(eight_bytes(100'000'001) + "{}"), {"100000001", "100000000"});
+  says(fault_in_header(eight_bytes(UINT64_MAX) + "{}"), {"18446744073709551615"});
+  says(fault_in_header(eight_bytes(UINT64_C(1) << 63U) + "{}"), {"9223372036854775808"});
 }
 
 TEST_CASE("files of other kinds are called by their names") {
-  says(fault_of("PK\x03\x04"s + std::string(100, 'x')), {"zip", "safetensors package"});
-  says(fault_of("version https://git-lfs.github.com/spec/v1\noid sha256:1\n"), {"git lfs pull"});
-  says(fault_of("\x93NUMPY\x01\x00"s + std::string(100, 'x')), {".npy"});
+  says(fault_in_header("PK\x03\x04"s + std::string(100, 'x')), {"zip", "safetensors package"});
+  says(fault_in_header("version https://git-lfs.github.com/spec/v1\noid sha256:1\n"), {"git lfs pull"});
+  says(fault_in_header("\x93NUMPY\x01\x00"s + std::string(100, 'x')), {".npy"});
   const std::string begins_as_a_pickle = "{}" + std::string(0x280 - 2, ' ');  // 0x280 is the bytes 80 02
   CHECK(fault_of_header(begins_as_a_pickle, 0).empty());
 }

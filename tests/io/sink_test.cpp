@@ -46,7 +46,7 @@ std::string read_all(int descriptor) {
   std::string text;
   std::array<char, 777> bite;
   ssize_t count = 0;
-  while ((count = read(descriptor, bite.data(), bite.size())) > 0)
+  while ((count = ::read(descriptor, bite.data(), bite.size())) > 0)
     text.append(bite.data(), static_cast<std::size_t>(count));
   return text;
 }
@@ -140,13 +140,13 @@ TEST_CASE("sink: nothing is out before flush, everything after, and once only") 
   FdSink sink(pipe.writing(), "standard output");
   char letter = 0;
   sink.write("a");
-  CHECK(read(pipe.reading(), &letter, 1) == -1);
+  CHECK(::read(pipe.reading(), &letter, 1) == -1);
   CHECK(errno == EAGAIN);
   sink.flush();
-  CHECK(read(pipe.reading(), &letter, 1) == 1);
+  CHECK(::read(pipe.reading(), &letter, 1) == 1);
   CHECK(letter == 'a');
   sink.flush();
-  CHECK(read(pipe.reading(), &letter, 1) == -1);
+  CHECK(::read(pipe.reading(), &letter, 1) == -1);
 }
 
 TEST_CASE("sink: a full disk is told by name and reason, at flush or when the buffer runs over") {

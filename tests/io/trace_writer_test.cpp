@@ -62,7 +62,7 @@ Trace trace_of(const Problem& problem, const Plan& plan) {
   return trace;
 }
 
-std::string written(const Problem& problem, const Selection& selection = {}, bool with_weights = false) {
+std::string written_trace(const Problem& problem, const Selection& selection = {}, bool with_weights = false) {
   const Plan plan = make_plan(problem);
   StringSink sink;
   write_trace(sink, problem, plan, trace_of(problem, plan), selection, with_weights);
@@ -76,16 +76,12 @@ Selection only(std::initializer_list<StepId> steps) {
   return selection;
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 // The text of the file's mask.
 std::string mask_text(std::vector<Mask> masks, bool list = false) {
   Problem problem = small_problem(1);
   problem.masks = std::move(masks);
   problem.mask_is_list = list;
-  const std::string text = written(problem, only({}));
+  const std::string text = written_trace(problem, only({}));
   const std::size_t start = text.find("\"mask\": ");
   REQUIRE(start != std::string::npos);
   return text.substr(start + 8, text.find("\n }") - start - 8);
@@ -224,17 +220,17 @@ Problem named_problem() {
 }  // namespace
 
 TEST_CASE("trace: the whole file, key by key, one matrix row on each line") {
-  CHECK(written(named_problem()) == std::string(head_of_small_trace) + steps_of_small_trace);
+  CHECK(written_trace(named_problem()) == std::string(head_of_small_trace) + steps_of_small_trace);
 }
 
 TEST_CASE("trace: with no step chosen only the facts remain") {
-  CHECK(written(named_problem(), only({})) == std::string(head_of_small_trace) + "\n}\n");
+  CHECK(written_trace(named_problem(), only({})) == std::string(head_of_small_trace) + "\n}\n");
 }
 
 TEST_CASE("trace: steps and heads not chosen are left out, heads altogether when none holds a step") {
   Selection selection = only({StepId::weights, StepId::output});
   selection.heads = {1};
-  CHECK(has(written(small_problem(3), selection), R"( },
+  CHECK(has(written_trace(small_problem(3), selection), R"( },
  "heads": [
   {
    "head": 2,
@@ -245,8 +241,8 @@ TEST_CASE("trace: steps and heads not chosen are left out, heads altogether when
   }
  ],
  "output": [)"));
-  CHECK_FALSE(has(written(small_problem(2), only({StepId::X, StepId::concat})), "\"head\":"));
-  CHECK_FALSE(has(written(small_problem(2), only({StepId::masked, StepId::capped})), "\"head\":"));
+  CHECK_FALSE(has(written_trace(small_problem(2), only({StepId::X, StepId::concat})), "\"head\":"));
+  CHECK_FALSE(has(written_trace(small_problem(2), only({StepId::masked, StepId::capped})), "\"head\":"));
 }
 
 TEST_CASE("trace: a value that was not kept is left out") {
@@ -266,7 +262,7 @@ TEST_CASE("trace: packed steps stand before the heads, and only where one is cho
   problem.packed = true;
   for (Linear* linear : {&problem.Q, &problem.K, &problem.V}) linear->W = filled({1, 1, 2, 2}, 1);
   problem.O.W = filled({1, 1, 2, 2}, 1);
-  CHECK(has(written(problem, only({StepId::packed_Q, StepId::packed_V, StepId::Q})), R"( "packed": {
+  CHECK(has(written_trace(problem, only({StepId::packed_Q, StepId::packed_V, StepId::Q})), R"( "packed": {
   "Q": [
    [2, 2],
    [2, 2]
@@ -280,7 +276,7 @@ TEST_CASE("trace: packed steps stand before the heads, and only where one is cho
   {
    "head": 1,
    "Q": [)"));
-  CHECK_FALSE(has(written(problem, only({StepId::Q})), "packed"));
+  CHECK_FALSE(has(written_trace(problem, only({StepId::Q})), "packed"));
 }
 
 TEST_CASE("trace: grouped heads name their key/value head and show its keys") {
@@ -291,7 +287,7 @@ TEST_CASE("trace: grouped heads name their key/value head and show its keys") {
   problem.V.W = filled({1, 2, 2, 1}, 1);
   Selection selection = only({StepId::K});
   selection.heads = {1, 2};
-  CHECK(has(written(problem, selection), R"( "heads": [
+  CHECK(has(written_trace(problem, selection), R"( "heads": [
   {
    "head": 2,
    "kv_head": 1,
@@ -315,8 +311,8 @@ TEST_CASE("trace: with a batch, matrices are lists of matrices, also for a batch
   Problem problem = small_problem(1);
   problem.batched = true;
   problem.X = filled({2, 1, 2, 2}, 0.5);
-  CHECK(has(written(problem), "\"batch\": 2,"));
-  CHECK(has(written(problem, only({StepId::Q})), R"(   "Q": [
+  CHECK(has(written_trace(problem), "\"batch\": 2,"));
+  CHECK(has(written_trace(problem, only({StepId::Q})), R"(   "Q": [
     [
      [2],
      [2]
@@ -327,8 +323,8 @@ TEST_CASE("trace: with a batch, matrices are lists of matrices, also for a batch
     ]
    ])"));
   const Problem second = select_item(problem, 1);
-  CHECK(has(written(second), "\"batch\": 1,"));
-  CHECK(has(written(second, only({StepId::concat})), R"( "concat": [
+  CHECK(has(written_trace(second), "\"batch\": 1,"));
+  CHECK(has(written_trace(second, only({StepId::concat})), R"( "concat": [
   [
    [12],
    [12]
@@ -355,7 +351,7 @@ TEST_CASE("trace: a long trace passes through the writer's buffer unharmed") {
   Problem problem = small_problem(1);
   problem.X = filled({1, 1, 300, 2}, 0.12345678901234566);
   problem.tokens = {{std::string(100'000, 'a'), "b"}};
-  const std::string text = written(problem, only({StepId::X, StepId::scores}));
+  const std::string text = written_trace(problem, only({StepId::X, StepId::scores}));
   std::string x, scores_row;
   for (int i = 0; i < 300; ++i) {
     x += std::string(i == 0 ? "" : ",") + "\n  [0.12345678901234566, 0.12345678901234566]";
@@ -368,17 +364,17 @@ TEST_CASE("trace: a long trace passes through the writer's buffer unharmed") {
 
 TEST_CASE("trace: title and labels as the problem has them") {
   Problem problem = small_problem(1);
-  CHECK_FALSE(has(written(problem), "title"));
-  CHECK_FALSE(has(written(problem), "labels"));
+  CHECK_FALSE(has(written_trace(problem), "title"));
+  CHECK_FALSE(has(written_trace(problem), "labels"));
   problem.title = {"One", "一", true};
-  CHECK(has(written(problem), R"("title": {"en": "One", "zh": "一"},)"));
+  CHECK(has(written_trace(problem), R"("title": {"en": "One", "zh": "一"},)"));
 
   problem.batched = true;
   problem.X = filled({2, 1, 2, 2}, 1);
   problem.X_kv = filled({2, 1, 1, 2}, 1);
   problem.tokens = {{"a", "b"}, {"c", "d"}};
   problem.tokens_kv = {{"key"}};
-  CHECK(has(written(problem), R"(  "token_labels": [
+  CHECK(has(written_trace(problem), R"(  "token_labels": [
    ["a", "b"],
    ["c", "d"]
   ],
@@ -388,14 +384,14 @@ TEST_CASE("trace: title and labels as the problem has them") {
 TEST_CASE("trace: scale, softcap and rope as resolved") {
   Problem problem = small_problem(1);
   for (Linear* linear : {&problem.Q, &problem.K}) linear->W = filled({1, 1, 2, 4}, 1);
-  CHECK(has(written(problem), "\"scale\": 0.5,"));
+  CHECK(has(written_trace(problem), "\"scale\": 0.5,"));
   problem.scale.kind = Scale::Kind::none;
-  CHECK(has(written(problem), "\"scale\": \"none\","));
+  CHECK(has(written_trace(problem), "\"scale\": \"none\","));
   problem.scale = {Scale::Kind::number, 0.125};
   problem.softcap = 2.5;
   problem.rope = Rope{};
   problem.rope->dims = 2;
-  CHECK(has(written(problem), R"(  "scale": 0.125,
+  CHECK(has(written_trace(problem), R"(  "scale": 0.125,
   "softcap": 2.5,
   "rope": {"base": 10000, "pairing": "half", "dims": 2, "start": 0},
   "mask": "none")"));
@@ -403,7 +399,7 @@ TEST_CASE("trace: scale, softcap and rope as resolved") {
   problem.rope->start = -1;
   problem.rope->positions = {5, 6};
   problem.rope->positions_kv = {0, 7};
-  CHECK(has(written(problem),
+  CHECK(has(written_trace(problem),
             R"("pairing": "interleaved", "dims": 2, "start": -1, "positions": [5, 6], "positions_kv": [0, 7]})"));
 }
 
@@ -438,7 +434,7 @@ TEST_CASE("trace: an alignment for each item of the batch") {
   problem.batched = true;
   problem.X = filled({2, 1, 2, 2}, 1);
   problem.masks = {long_mask(Mask::Kind::causal, Align{Align::Kind::per_item, {0, 2}})};
-  CHECK(has(written(problem), R"("mask": {"causal": {"align": [0, 2]}})"));
+  CHECK(has(written_trace(problem), R"("mask": {"causal": {"align": [0, 2]}})"));
 }
 
 TEST_CASE("trace: masks that hold a matrix are their kind, or with the weights the matrix in its own form") {
@@ -452,8 +448,8 @@ TEST_CASE("trace: masks that hold a matrix are their kind, or with the weights t
                    matrix_mask(Kind::allow, 2, tensor({1, 1, 2, 2}, {1, 0, 1, 1})),
                    matrix_mask(Kind::block, 3, tensor({2, 1, 1, 2}, {0, 1, 0, 0})),
                    matrix_mask(Kind::add, 4, tensor({1, 2, 1, 2}, {0, -infinity, 0.5, 0}))};
-  CHECK(has(written(problem), R"("mask": ["padding", "padding", "allow", "block", "add"])"));
-  CHECK(has(written(problem, {}, true), R"("mask": [
+  CHECK(has(written_trace(problem), R"("mask": ["padding", "padding", "allow", "block", "add"])"));
+  CHECK(has(written_trace(problem, {}, true), R"("mask": [
    {
     "padding": [1, 0]
    },
@@ -496,11 +492,11 @@ TEST_CASE("trace: masks that hold a matrix are their kind, or with the weights t
 
 TEST_CASE("trace: weights only when asked, each head's own, with names and biases") {
   Problem problem = small_problem(2);
-  CHECK_FALSE(has(written(problem), "parameters"));
+  CHECK_FALSE(has(written_trace(problem), "parameters"));
   problem.head_names = {"", "second"};
   problem.K.b = tensor({1, 2, 1, 1}, {0.5, -0.5});
   problem.O.b = tensor({1, 1, 1, 2}, {1, 2});
-  CHECK(has(written(problem, only({}), true), R"( "parameters": {
+  CHECK(has(written_trace(problem, only({}), true), R"( "parameters": {
   "heads": [
    {
     "W_Q": [
@@ -553,7 +549,7 @@ TEST_CASE("trace: weights of grouped heads, cross-attention and the identity") {
   problem.X_kv = tensor({1, 1, 1, 2}, {7, 8});
   problem.output_is_concat = true;
   problem.O = {};
-  CHECK(has(written(problem, only({}), true), R"( "parameters": {
+  CHECK(has(written_trace(problem, only({}), true), R"( "parameters": {
   "X_kv": [
    [7, 8]
   ],
@@ -593,7 +589,7 @@ TEST_CASE("trace: packed weights with their counts") {
   problem.packed = problem.grouped = true;
   problem.Q = {tensor({1, 1, 2, 2}, {1, 2, 3, 4}), tensor({1, 1, 1, 2}, {5, 6})};
   problem.O.W = filled({1, 1, 2, 1}, 9);
-  CHECK(has(written(problem, only({}), true), R"( "parameters": {
+  CHECK(has(written_trace(problem, only({}), true), R"( "parameters": {
   "num_heads": 2,
   "num_kv_heads": 1,
   "W_Q": [
@@ -622,7 +618,7 @@ TEST_CASE("trace: one packed matrix is put together again, by columns or as PyTo
   problem.Q = {tensor({1, 1, 2, 1}, {1, 2}), tensor({1, 1, 1, 1}, {7})};
   problem.K = {tensor({1, 1, 2, 1}, {3, 4}), tensor({1, 1, 1, 1}, {8})};
   problem.V = {tensor({1, 1, 2, 1}, {5, 6}), tensor({1, 1, 1, 1}, {9})};
-  CHECK(has(written(problem, only({}), true), R"(  "num_heads": 1,
+  CHECK(has(written_trace(problem, only({}), true), R"(  "num_heads": 1,
   "W_QKV": [
    [1, 3, 5],
    [2, 4, 6]
@@ -637,7 +633,7 @@ TEST_CASE("trace: one packed matrix is put together again, by columns or as PyTo
   problem.K = {tensor({1, 1, 1, 2}, {5, 6}), std::nullopt};
   problem.V = {tensor({1, 1, 1, 2}, {7, 8}), std::nullopt};
   problem.O.W = filled({1, 1, 2, 2}, 1);
-  CHECK(has(written(problem, only({}), true), R"(  "layout": "torch",
+  CHECK(has(written_trace(problem, only({}), true), R"(  "layout": "torch",
   "num_heads": 2,
   "num_kv_heads": 1,
   "W_QKV": [

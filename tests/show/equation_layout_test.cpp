@@ -9,7 +9,7 @@
 namespace mha::test {
 namespace {
 
-std::string written(Equation equation, TextStyle style = {}) {
+std::string laid_out(Equation equation, TextStyle style = {}) {
   Document document;
   document.blocks.emplace_back(std::move(equation));
   return write_text(document, style);
@@ -34,7 +34,7 @@ Equation product() {
 }
 
 TEST_CASE("side by side where it fits: labels once, aligned by width, operators in the middle") {
-  CHECK(written(product()) ==
+  CHECK(laid_out(product()) ==
         "           X            W               Y\n"
         "   a    ⎡ 1  0 ⎤     ⎡ 1  0 ⎤     ⎡ 0.5  -1.5 ⎤\n"
         "   书包 ⎢ 0  2 ⎥  ·  ⎣ 0  1 ⎦  =  ⎢ 0.0   2.0 ⎥\n"
@@ -44,7 +44,7 @@ TEST_CASE("side by side where it fits: labels once, aligned by width, operators 
 TEST_CASE("a name wider than its matrix makes room for itself, on whatever line it falls") {
   const Matrix tall = matrix("A", {{"1"}, {"2"}, {"3"}});
   const Equation sum{{tall, "+", matrix("b_long_name", {{"5"}}), "=", matrix("C", {{"6"}, {"7"}, {"8"}})}};
-  CHECK(written(sum) ==
+  CHECK(laid_out(sum) ==
         "     A                         C\n"
         "   ⎡ 1 ⎤     b_long_name     ⎡ 6 ⎤\n"
         "   ⎢ 2 ⎥  +  [ 5 ]        =  ⎢ 7 ⎥\n"
@@ -52,7 +52,7 @@ TEST_CASE("a name wider than its matrix makes room for itself, on whatever line 
 }
 
 TEST_CASE("one below the other where it does not fit") {
-  CHECK(written(product(), {32, false, false}) ==
+  CHECK(laid_out(product(), {32, false, false}) ==
         "              X\n"
         "      a    ⎡ 1  0 ⎤\n"
         "      书包 ⎢ 0  2 ⎥\n"
@@ -67,14 +67,14 @@ TEST_CASE("one below the other where it does not fit") {
 }
 
 TEST_CASE("columns move together before matrices move apart") {
-  const std::string text = written(product(), {44, false, false});
+  const std::string text = laid_out(product(), {44, false, false});
   CHECK(text.find("   a    ⎡ 1 0 ⎤     ⎡ 1 0 ⎤     ⎡ 0.5 -1.5 ⎤\n") != std::string::npos);
-  CHECK(written(product(), {36, false, false}).find("⎡1 0⎤   ⎡1 0⎤   ⎡0.5 -1.5⎤\n") != std::string::npos);
+  CHECK(laid_out(product(), {36, false, false}).find("⎡1 0⎤   ⎡1 0⎤   ⎡0.5 -1.5⎤\n") != std::string::npos);
 }
 
 TEST_CASE("a matrix that is too wide alone becomes blocks of columns, counted in the page's base") {
   const Equation wide{{counting_matrix("X", 2, 30)}};
-  const std::string text = written(wide, {40, false, false});
+  const std::string text = laid_out(wide, {40, false, false});
   CHECK(text.find("X, columns 1–11 of 30\n") != std::string::npos);
   CHECK(text.find(" of 30\n", text.find("of 30\n") + 6) != std::string::npos);
   CHECK(widest_line(text) <= 40);
@@ -87,11 +87,11 @@ TEST_CASE("a matrix that is too wide alone becomes blocks of columns, counted in
 TEST_CASE("groups of columns are set apart, and blocks break between them") {
   Matrix m = counting_matrix("Concat", 1, 8);
   m.groups = {{"head⁽¹⁾", 4}, {"head⁽²⁾", 4}};
-  CHECK(written({{m}}) ==
+  CHECK(laid_out({{m}}) ==
         "             Concat\n"
         "      head⁽¹⁾      head⁽²⁾\n"
         "   [ 0  1  2  3 │ 4  5  6  7 ]\n");
-  const std::string narrow = written({{m}}, {20, false, false});
+  const std::string narrow = laid_out({{m}}, {20, false, false});
   CHECK(narrow.find("[ 0 1 2 3 ]\n") != std::string::npos);
   CHECK(narrow.find("[ 4 5 6 7 ]\n") != std::string::npos);
 }
@@ -103,7 +103,7 @@ TEST_CASE("what is left out is marked") {
   m.row_labels = {"first", "last"};
   m.column_labels = {"a", "z"};
   m.row_sums = {"1", "2"};
-  CHECK(written({{m}}) ==
+  CHECK(laid_out({{m}}) ==
         "              A\n"
         "           a  …  z    Σ\n"
         "   first ⎡ 0  …  1 ⎤  1\n"
@@ -112,7 +112,7 @@ TEST_CASE("what is left out is marked") {
 }
 
 TEST_CASE("columns line up at the decimal point") {
-  CHECK(written({{matrix("", {{"0.5"}, {"-12.25"}, {"−∞"}, {"1.000e+20"}})}}) ==
+  CHECK(laid_out({{matrix("", {{"0.5"}, {"-12.25"}, {"−∞"}, {"1.000e+20"}})}}) ==
         "   ⎡   0.5       ⎤\n"
         "   ⎢ -12.25      ⎥\n"
         "   ⎢          −∞ ⎥\n"
@@ -123,22 +123,22 @@ TEST_CASE("long labels are shortened, and further where room is short") {
   Matrix m = matrix("A", {{"0.5", "0.5"}});
   m.row_labels = {"a label that is far too long"};
   m.column_labels = {"another long one", "b"};
-  const std::string text = written({{m}});
+  const std::string text = laid_out({{m}});
   CHECK(text.find("a label that is… [") != std::string::npos);
   CHECK(text.find("another lon…    b\n") != std::string::npos);
-  CHECK(widest_line(written({{m}}, {24, false, false})) <= 24);
-  CHECK(written({{m}}, {24, true, true}).find('\xe2') == std::string::npos);
+  CHECK(widest_line(laid_out({{m}}, {24, false, false})) <= 24);
+  CHECK(laid_out({{m}}, {24, true, true}).find('\xe2') == std::string::npos);
 }
 
 TEST_CASE("weights are shaded with colour, and the numbers stay") {
   Matrix m = matrix("A", {{"0.6", "0.1"}});
   m.cells[0].shade = 0.6f;
   m.cells[1].shade = 0.1f;
-  std::string text = written({{m}}, {80, true, false});
+  std::string text = laid_out({{m}}, {80, true, false});
   CHECK(text.find("\x1b[48;5;") != std::string::npos);
   while (text.find('\x1b') != std::string::npos)
     text.erase(text.find('\x1b'), text.find('m', text.find('\x1b')) - text.find('\x1b') + 1);
-  CHECK(text == written({{m}}));
+  CHECK(text == laid_out({{m}}));
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // Every mistake can be told as a page: the plan, however changed, with all its numbers.
+#include <set>
+
 #include "catch.hpp"
 #include "fewer_draws.hpp"
 #include "show/pages/describe.hpp"
 #include "show/text/text_writer.hpp"
 #include "study/mistakes/mistake.hpp"
-#include "study/random_study_problem.hpp"
 #include "study/mistakes/simulate.hpp"
+#include "study/random_study_problem.hpp"
 
 namespace mha::test {
 namespace {
@@ -20,21 +22,19 @@ std::string page(const Problem& problem, std::string_view id) {
   return page(problem, find_mistake(id)->variants(problem).front().plan);
 }
 
-bool has(const std::string& page, std::string_view line) {
-  return page.find(line) != std::string::npos;
-}
-
 }  // namespace
 
-TEST_CASE("every form of every mistake is told with all its entries", "[study][show]") {
+TEST_CASE("every form of every mistake is told, with all its entries on the first problem that has it", "[study][show]") {
   std::uint32_t turn = 0;
+  std::set<std::string> told;
   for (const StudyVariant& variant : study_variants) {
     const Problem problem = variant.draw(1);
     for (const Mistake& mistake : mistakes())
       for (const Variant& form : mistake.variants(problem)) {
         if (is_passed_over(turn)) continue;
         INFO(variant.name << ", " << mistake.id << " " << form.detail);
-        const std::string text = page(problem, form.plan, PageOptions::Work::all);
+        const bool first = told.insert(std::string(mistake.id) + " " + form.detail).second;
+        const std::string text = page(problem, form.plan, first ? PageOptions::Work::all : PageOptions::Work::first);
         CHECK(has(text, "Y[1,1]"));
       }
   }

@@ -65,7 +65,7 @@ TEST_CASE("fair forms come with a remark, and a mistake behind them is found all
   for (const FairForm& form : fair_forms()) {
     if (!form.applies(problem)) continue;
     const PlainTrace work = form.run(problem, {});
-    const bool looks_usual = !first_difference(plain_right(problem), work);
+    const bool looks_usual = !first_plain_difference(plain_right(problem), work);
     CAPTURE(form.name);
     CHECK(check_trace(checker, work).remarks.empty() == looks_usual);
     PlainTrace without_W_O = work;

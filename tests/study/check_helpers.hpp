@@ -1,4 +1,4 @@
-// Plain traces handed in as answers, and what check says of them.
+// Traces handed in as answers, and what check says of them.
 #pragma once
 
 #include "folders.hpp"
@@ -8,8 +8,8 @@
 #include "io/problem/answer.hpp"
 #include "study/check/check.hpp"
 #include "study/plain_answers.hpp"
-#include "study/plain_mistakes.hpp"
 #include "study/random_study_problem.hpp"
+#include "study/worked_out.hpp"
 
 namespace mha::test {
 

@@ -125,25 +125,19 @@ TEST_CASE("each step is judged from the person's own numbers before it", "[check
 
 TEST_CASE("a forgotten b_K shows in K and not in the weights, which are simply right", "[check]") {
   const Problem problem = study_problem(2);
-  for (const PlainMistake& mistake : plain_mistakes()) {
-    if (mistake.id != "bias_forgotten_k" || mistake.empty != 0) continue;
-    const Report report = check_trace(Checker(problem), mistake.run(problem));
-    CHECK(verdict_at(report, StepId::K, 0) == Verdict::wrong);
-    CHECK(verdict_at(report, StepId::scores, 0) == Verdict::following);
-    CHECK(verdict_at(report, StepId::weights, 0) == Verdict::right);
-    CHECK(verdict_at(report, StepId::output, {}) == Verdict::right);
-  }
+  const Report report = check_trace(Checker(problem), worked_out(problem, "bias_forgotten_k"));
+  CHECK(verdict_at(report, StepId::K, 0) == Verdict::wrong);
+  CHECK(verdict_at(report, StepId::scores, 0) == Verdict::following);
+  CHECK(verdict_at(report, StepId::weights, 0) == Verdict::right);
+  CHECK(verdict_at(report, StepId::output, {}) == Verdict::right);
 }
 
 TEST_CASE("a mistake that changes several steps is one finding", "[check]") {
   const Problem problem = study_problem(3);
-  for (const PlainMistake& mistake : plain_mistakes()) {
-    if (mistake.id != "weights_transposed" || mistake.empty != 0 || !mistake.applies(problem)) continue;
-    const Report report = check_trace(Checker(problem), mistake.run(problem));
-    REQUIRE(report.findings.size() == 1);
-    for (const StepId step : {StepId::Q, StepId::K, StepId::V}) CHECK(verdict_at(report, step, 2) == Verdict::wrong);
-    CHECK(verdict_at(report, StepId::scores, 0) == Verdict::following);
-  }
+  const Report report = check_trace(Checker(problem), worked_out(problem, "weights_transposed"));
+  REQUIRE(report.findings.size() == 1);
+  for (const StepId step : {StepId::Q, StepId::K, StepId::V}) CHECK(verdict_at(report, step, 2) == Verdict::wrong);
+  CHECK(verdict_at(report, StepId::scores, 0) == Verdict::following);
 }
 
 TEST_CASE("a mistake made in one head only is named, with the head", "[check]") {

@@ -82,10 +82,6 @@ int levels(const Explanation& entry) {
   return deepest + (entry.derivation ? 1 : 0);
 }
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::string refusal(const Explained& explained, std::string_view entry) {
   try {
     explained.range(entry);

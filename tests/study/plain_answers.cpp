@@ -52,7 +52,7 @@ std::string object(const Parts& members) {
   return fmt::format("{{{}}}", fmt::join(members, ","));
 }
 
-std::string matrix(const PlainMatrix& matrix) {
+std::string matrix_text(const PlainMatrix& matrix) {
   Parts rows;
   for (Index i = 0; i < matrix.rows; ++i) {
     Parts row;
@@ -67,10 +67,11 @@ std::string nested(const PlainTrace& trace) {
   std::vector<Parts> heads;
   for (const auto& [step, matrices] : trace.steps) {
     const StepName& name = name_of(step);
-    if (is_packed(step)) packed.push_back(member(std::string(name.symbol), matrix(matrices.front())));
+    if (is_packed(step)) packed.push_back(member(std::string(name.symbol), matrix_text(matrices.front())));
     if (!name.per_head) continue;
     for (std::size_t k = heads.size(); k < matrices.size(); ++k) heads.push_back({member("head", std::to_string(k + 1))});
-    for (std::size_t k = 0; k < matrices.size(); ++k) heads[k].push_back(member(std::string(name.id), matrix(matrices[k])));
+    for (std::size_t k = 0; k < matrices.size(); ++k)
+      heads[k].push_back(member(std::string(name.id), matrix_text(matrices[k])));
   }
   if (!packed.empty()) members.push_back(member("packed", object(packed)));
   Parts all;
@@ -78,7 +79,7 @@ std::string nested(const PlainTrace& trace) {
   if (!all.empty()) members.push_back(member("heads", list(all)));
   for (const auto& [step, matrices] : trace.steps)
     if (!name_of(step).per_head && !is_packed(step))
-      members.push_back(member(std::string(name_of(step).id), matrix(matrices.front())));
+      members.push_back(member(std::string(name_of(step).id), matrix_text(matrices.front())));
   return object(members);
 }
 
@@ -111,7 +112,8 @@ std::string flat(const PlainTrace& trace) {
   for (const auto& [step, heads] : trace.steps) {
     if (is_packed(step)) continue;
     for (std::size_t k = 0; k < heads.size(); ++k)
-      members.push_back(member(flat_name(step) + (name_of(step).per_head ? std::to_string(k + 1) : ""), matrix(heads[k])));
+      members.push_back(
+          member(flat_name(step) + (name_of(step).per_head ? std::to_string(k + 1) : ""), matrix_text(heads[k])));
   }
   return object(members);
 }

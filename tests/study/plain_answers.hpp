@@ -13,8 +13,8 @@
 
 namespace mha::test {
 
-// Every number as finished, rounded for writing only; with PlainMistake::run(problem, decimals) and
-// plain_right(problem, decimals) each stage is computed from rounded numbers instead.
+// Every number as finished, rounded for writing only; with plain_right(problem, decimals) each stage is computed from
+// rounded numbers instead.
 PlainTrace written_with(const PlainTrace& trace, int decimals);
 
 PlainTrace only(const PlainTrace& trace, const std::set<StepId>& steps);

@@ -30,8 +30,7 @@ class Notebook {
 PlainHeads project(const PlainSetting& s, const PlainMatrix& X, const PlainLinears& linears, StepId packed,
                    Notebook& book) {
   PlainHeads heads;
-  for (const PlainLinear& linear : linears)
-    heads.push_back(each_entry(plus_row(times(X, linear.W), linear.b), s.finish_projection));
+  for (const PlainLinear& linear : linears) heads.push_back(plus_row(times(X, linear.W), linear.b));
   const PlainHeads all = book.round({side_by_side(heads)});
   if (s.layer.packed) book.copy(packed, all);
   return s.split(all.front(), static_cast<Index>(linears.size()));
@@ -59,6 +58,21 @@ Projected project_all(const PlainSetting& s, Notebook& book) {
   return result;
 }
 
+PlainMatrix rotated(const PlainMatrix& a, const PlainRope& rope, const std::vector<Index>& positions) {
+  PlainMatrix result = a;
+  const Index pairs = rope.dims / 2;
+  for (Index i = 0; i < a.rows; ++i)
+    for (Index t = 0; t < pairs; ++t) {
+      const Index first = rope.pairing == Pairing::half ? t : 2 * t;
+      const Index second = rope.pairing == Pairing::half ? t + pairs : 2 * t + 1;
+      const double speed = std::pow(rope.base, -2.0 * static_cast<double>(t) / static_cast<double>(rope.dims));
+      const double angle = static_cast<double>(positions[static_cast<std::size_t>(i)]) * speed;
+      result.at(i, first) = a.at(i, first) * std::cos(angle) - a.at(i, second) * std::sin(angle);
+      result.at(i, second) = a.at(i, first) * std::sin(angle) + a.at(i, second) * std::cos(angle);
+    }
+  return result;
+}
+
 PlainHeads scores_of(const PlainSetting& s, Projected projected, Notebook& book) {
   if (const std::optional<PlainRope>& rope = s.layer.rope) {
     const auto turned = [&](const PlainHeads& heads, const std::vector<Index>& positions) {
@@ -75,24 +89,25 @@ PlainHeads scores_of(const PlainSetting& s, Projected projected, Notebook& book)
 // What the softmax reads: scaled, capped and masked as far as the layer says so.
 PlainHeads softmax_input(const PlainSetting& s, PlainHeads Z, const PlainHeads& added, Notebook& book) {
   const PlainLayer& L = s.layer;
-  const auto cap = [&] {
-    if (!L.cap) return;
-    Z = book.write(StepId::capped, each_head(Z, [&](const PlainMatrix& head) {
-                     return each_entry(head, [&](double z) { return s.capped(z, *L.cap); });
-                   }));
+  const auto each = [&](StepId step, const std::function<double(double)>& function) {
+    Z = book.write(step, each_head(Z, [&](const PlainMatrix& head) { return each_entry(head, function); }));
   };
-  if (L.scale)
-    Z = book.write(StepId::scaled, each_head(Z, [&](const PlainMatrix& head) {
-                     return each_entry(head, [&](double z) { return z * *L.scale; });
-                   }));
-  if (!s.cap_after_mask) cap();
-  if (!L.masks.empty()) {
-    for (std::size_t k = 0; k < Z.size(); ++k)
-      Z[k] = build(Z[k].rows, Z[k].cols, [&](Index i, Index j) { return s.masked(Z[k].at(i, j), added[k].at(i, j)); });
-    Z = book.write(StepId::masked, Z);
+  if (L.scale) each(StepId::scaled, [&](double z) { return z * *L.scale; });
+  if (L.cap) each(StepId::capped, [&](double z) { return *L.cap * std::tanh(z / *L.cap); });
+  if (L.masks.empty()) return Z;
+  for (std::size_t k = 0; k < Z.size(); ++k)
+    Z[k] = build(Z[k].rows, Z[k].cols, [&](Index i, Index j) { return s.masked(Z[k].at(i, j), added[k].at(i, j)); });
+  return book.write(StepId::masked, Z);
+}
+
+PlainMatrix each_row(const PlainMatrix& a, const std::function<Slice(const Slice&)>& function) {
+  PlainMatrix result{a.rows, a.cols, {}};
+  for (Index i = 0; i < a.rows; ++i) {
+    const auto first = a.numbers.begin() + i * a.cols;
+    const Slice row = function(Slice(first, first + a.cols));
+    result.numbers.insert(result.numbers.end(), row.begin(), row.end());
   }
-  if (s.cap_after_mask) cap();
-  return Z;
+  return result;
 }
 
 }  // namespace
@@ -103,14 +118,15 @@ PlainTrace attend(const PlainSetting& s) {
   const Projected projected = project_all(s, book);
   const PlainHeads added = added_by_masks(s.layer);
   const PlainHeads M = softmax_input(s, scores_of(s, projected, book), added, book);
-  const PlainHeads normalised = s.slices(M, [&](const Slice& slice) { return s.softmax(slice, s.empty); });
+  const PlainHeads normalised = each_head(M, [&](const PlainMatrix& head) {
+    return each_row(head, [&](const Slice& slice) { return s.softmax(slice, s.empty); });
+  });
   const PlainHeads weights = book.write(StepId::weights, s.finish_weights(normalised, added));
   PlainHeads heads;
-  for (std::size_t i = 0; i < weights.size(); ++i) heads.push_back(s.mix(weights[i], projected.head(i)));
+  for (std::size_t i = 0; i < weights.size(); ++i) heads.push_back(times(weights[i], projected.V[i]));
   heads = book.write(StepId::head_output, heads);
   const PlainMatrix C = book.write(StepId::concat, {s.merge(heads)}).front();
-  const PlainMatrix Y = s.layer.W_O.empty() ? C : plus_row(times(C, s.layer.W_O), s.layer.b_O);
-  book.write(StepId::output, {s.finish_output(Y, s.layer.X)});
+  book.write(StepId::output, {s.layer.W_O.empty() ? C : plus_row(times(C, s.layer.W_O), s.layer.b_O)});
   return book.take();
 }
 
@@ -123,17 +139,12 @@ PlainTrace plain_right(const Problem& problem, std::optional<int> decimals, doub
 
 PlainSetting::PlainSetting(PlainLayer of)
     : layer(std::move(of)),
-      finish_projection([](double x) { return x; }),
       split(cut),
       score([](const PlainHead& head) { return times(head.Q, transposed(head.K)); }),
-      capped([](double z, double cap) { return cap * std::tanh(z / cap); }),
       masked([](double z, double added) { return z + added; }),
       softmax(plain_softmax),
-      slices(over_rows),
       finish_weights([](const PlainHeads& weights, const PlainHeads&) { return weights; }),
-      mix([](const PlainMatrix& weights, const PlainHead& head) { return times(weights, head.V); }),
-      merge(side_by_side),
-      finish_output([](const PlainMatrix& output, const PlainMatrix&) { return output; }) {}
+      merge(side_by_side) {}
 
 bool is_all_hidden(const Slice& z) {
   return std::all_of(z.begin(), z.end(), [](double number) { return number == minus_infinity; });
@@ -152,36 +163,9 @@ Slice plain_softmax(const Slice& z, double empty) {
   return result;
 }
 
-PlainHeads over_rows(const PlainHeads& masked, const std::function<Slice(const Slice&)>& softmax) {
-  return each_head(masked, [&](const PlainMatrix& head) {
-    PlainMatrix weights{head.rows, head.cols, {}};
-    for (Index i = 0; i < head.rows; ++i) {
-      const auto first = head.numbers.begin() + i * head.cols;
-      const Slice row = softmax(Slice(first, first + head.cols));
-      weights.numbers.insert(weights.numbers.end(), row.begin(), row.end());
-    }
-    return weights;
-  });
-}
-
-PlainMatrix rotated(const PlainMatrix& a, const PlainRope& rope, const std::vector<Index>& positions) {
-  PlainMatrix result = a;
-  const Index pairs = rope.dims / 2;
-  for (Index i = 0; i < a.rows; ++i)
-    for (Index t = 0; t < pairs; ++t) {
-      const Index first = rope.pairing == Pairing::half ? t : 2 * t;
-      const Index second = rope.pairing == Pairing::half ? t + pairs : 2 * t + 1;
-      const double speed = std::pow(rope.base, -2.0 * static_cast<double>(t) / static_cast<double>(rope.dims));
-      const double angle = static_cast<double>(positions[static_cast<std::size_t>(i)]) * speed;
-      result.at(i, first) = a.at(i, first) * std::cos(angle) - a.at(i, second) * std::sin(angle);
-      result.at(i, second) = a.at(i, first) * std::sin(angle) + a.at(i, second) * std::cos(angle);
-    }
-  return result;
-}
-
 namespace {
 
-bool same_number(double a, double b) {
+bool is_alike(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   if (std::isinf(a) || std::isinf(b)) return a == b;
   return std::abs(a - b) <= 1e-9 * std::max(1.0, std::abs(b));
@@ -189,12 +173,12 @@ bool same_number(double a, double b) {
 
 bool same_matrix(const PlainMatrix& a, const PlainMatrix& b) {
   return a.rows == b.rows && a.cols == b.cols &&
-         std::equal(a.numbers.begin(), a.numbers.end(), b.numbers.begin(), same_number);
+         std::equal(a.numbers.begin(), a.numbers.end(), b.numbers.begin(), is_alike);
 }
 
 }  // namespace
 
-std::optional<PlainPlace> first_difference(const PlainTrace& right, const PlainTrace& other) {
+std::optional<PlainPlace> first_plain_difference(const PlainTrace& right, const PlainTrace& other) {
   for (const auto& [step, heads] : right.steps) {
     const auto found = other.steps.find(step);
     if (found == other.steps.end()) continue;

@@ -1,4 +1,4 @@
-// Multi-head attention in plain loops, each stage replaceable, so that every known mistake can be made in it.
+// Multi-head attention in plain loops, with stages that can be replaced, so that work can be done in another way in it.
 #pragma once
 
 #include "folders.hpp"
@@ -25,7 +25,6 @@ struct PlainHead {
 };
 
 using Slice = std::vector<double>;  // numbers that are normalised together
-using Normaliser = std::function<Slice(const Slice&, double empty)>;
 
 // How the numbers are computed. As constructed, everything is right.
 struct PlainSetting {
@@ -35,18 +34,12 @@ struct PlainSetting {
   std::optional<int> decimals;  // each stage rounded before the next reads it
   double empty = 0;             // the weights of a slice that is −∞ throughout
 
-  std::function<double(double)> finish_projection;
   std::function<PlainHeads(const PlainMatrix& all, Index heads)> split;
   std::function<PlainMatrix(const PlainHead&)> score;  // reads the rotated Q and K where there are such
-  std::function<double(double z, double cap)> capped;
-  bool cap_after_mask = false;
   std::function<double(double z, double added)> masked;
-  Normaliser softmax;
-  std::function<PlainHeads(const PlainHeads& masked, const std::function<Slice(const Slice&)>&)> slices;
+  std::function<Slice(const Slice&, double empty)> softmax;
   std::function<PlainHeads(const PlainHeads& weights, const PlainHeads& added)> finish_weights;
-  std::function<PlainMatrix(const PlainMatrix& weights, const PlainHead&)> mix;
   std::function<PlainMatrix(const PlainHeads&)> merge;
-  std::function<PlainMatrix(const PlainMatrix& output, const PlainMatrix& X)> finish_output;
 };
 
 PlainTrace attend(const PlainSetting& setting);
@@ -57,17 +50,12 @@ PlainTrace plain_right(const Problem& problem, std::optional<int> decimals = {},
 Slice plain_softmax(const Slice& z, double empty);
 bool is_all_hidden(const Slice& z);
 
-// Which numbers are normalised together.
-PlainHeads over_rows(const PlainHeads& masked, const std::function<Slice(const Slice&)>& softmax);
-
-PlainMatrix rotated(const PlainMatrix& a, const PlainRope& rope, const std::vector<Index>& positions);
-
 // The first step and head (from 0) at which two traces differ, in shape or by more than a relative 1e-9; steps that only
 // one of them has are passed over.
 struct PlainPlace {
   StepId step;
   Index head;
 };
-std::optional<PlainPlace> first_difference(const PlainTrace& right, const PlainTrace& other);
+std::optional<PlainPlace> first_plain_difference(const PlainTrace& right, const PlainTrace& other);
 
 }  // namespace mha::test

@@ -3,9 +3,9 @@
 
 #include "catch.hpp"
 #include "show/text/text_writer.hpp"
-#include "study/check_helpers.hpp"
 #include "study/check/report_files.hpp"
 #include "study/check/report_page.hpp"
+#include "study/check_helpers.hpp"
 
 namespace mha::test {
 namespace {
@@ -55,10 +55,6 @@ std::string csv(const std::vector<Report>& reports, std::optional<Hint> hint) {
 }
 std::string gradescope(const Report& report, std::optional<Hint> hint) {
   return text_of([&](Sink& sink) { write_report_gradescope(sink, report, Language::en, 1, hint); });
-}
-
-bool has(const std::string& text, std::string_view words) {
-  return text.find(words) != std::string::npos;
 }
 
 }  // namespace

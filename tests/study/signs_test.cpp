@@ -5,10 +5,10 @@
 namespace mha::test {
 namespace {
 
-using Change = std::function<void(PlainMatrix&)>;
+using MatrixChange = std::function<void(PlainMatrix&)>;
 
 // What is said of head 2 of this step after the change, nothing else being given but the steps before it.
-std::string sign(StepId step, const Change& change, const Problem& problem = study_problem(1)) {
+std::string sign(StepId step, const MatrixChange& change, const Problem& problem = study_problem(1)) {
   PlainTrace trace = plain_right(problem);
   change(trace.steps.at(step)[1]);
   std::erase_if(trace.steps, [&](const auto& entry) { return entry.first > step; });
@@ -24,7 +24,7 @@ bool begins(const std::string& text, std::string_view words) {
   return text.rfind(words, 0) == 0;
 }
 
-Change each(const std::function<double(double)>& function) {
+MatrixChange each(const std::function<double(double)>& function) {
   return [function](PlainMatrix& m) { m = each_entry(m, function); };
 }
 

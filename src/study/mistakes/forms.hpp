@@ -11,7 +11,7 @@ namespace mha::study {
 
 class Forms {
  public:
-  explicit Forms(const Problem& of) : problem(of), right(make_plan(of)) {}
+  Forms(const Problem& of, Plan plan) : problem(of), right(std::move(plan)) {}
 
   // The right plan as one more form, to be edited.
   PlanEditor& add(std::string detail = {}) { return edits_.emplace_back(PlanEditor(right), std::move(detail)).first; }

@@ -97,7 +97,7 @@ Variants Forms::finish(std::string_view mistake) && {
 
 Variants Mistake::variants(const Problem& problem) const {
   Variants result;
-  Forms forms(problem);
+  Forms forms(problem, make_plan(problem));
   make(forms);
   for (Variant& form : std::move(forms).finish(id))
     add_with_empty_slices(result, {for_each_head(std::move(form.plan)), std::move(form.detail)});
