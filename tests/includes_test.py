@@ -102,9 +102,8 @@ def check_names():
     """A folder is one namespace, and its files are compiled many at once: there a name is one thing, also where it is
     seen in one file only."""
     places = {}
-    separate = re.search(r"set\(mha_separate ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1].split()
     for path in [path for folder in ("src", "tests") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]:
-        if path.parent.name not in ("kernels", "fuzz") and (path.suffix == ".hpp" or folder_of(path) not in separate):
+        if path.parent.name not in ("kernels", "fuzz"):
             for name in names_of(path):
                 key = path.is_relative_to(ROOT / "src"), folder_of(path), name
                 places.setdefault(key, []).append(path.relative_to(ROOT).as_posix())

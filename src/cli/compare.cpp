@@ -72,7 +72,7 @@ const study::Variant* shown_form(const Problem& problem, const study::Variants& 
   if (forms.empty()) return nullptr;
   const std::vector<study::Written> right = study::right_forms(problem);
   for (const study::Variant& form : forms)
-    if (study::first_wrong(study::written(form.plan, study::simulate(form.plan)), right)) return &form;
+    if (study::first_step_wrong(study::written(form.plan, study::simulate(form.plan)), right)) return &form;
   return nullptr;
 }
 

@@ -107,6 +107,12 @@ class CpuBackend : public Backend {
   Rows<const T> operand(std::size_t place, const Step& step, const Block& block) const {
     return operand(place, step, block, block.first);
   }
+  // The same rows of a term, which may be a mask that exists only as rows.
+  Rows<const T> term(std::size_t place, const Step& step, const Block& block) {
+    const Shape &shape = shape_of(step.in[place]), &onto = shape_of(step.out);
+    return values_.rows(step.in[place], broadcast(block.item, shape.batch, onto.batch),
+                        broadcast(block.head, shape.heads, onto.heads), block.first, block.count, block.worker);
+  }
 
   void run_rows(const Step& step, const Block& block) {
     const Rows<T> out = values_.rows_to_write(step.out, block.item, block.head, block.first, block.worker);
@@ -131,7 +137,7 @@ class CpuBackend : public Backend {
   void combine_rows(Rows<const T> a, std::size_t place, const Step& step, const Block& block, Rows<T> out,
                     Combine combine) {
     const Index cols = shape_of(step.out).cols, col_stride = shape_of(step.in[place]).cols == 1 ? 0 : 1;
-    const Rows<const T> b = operand(place, step, block);
+    const Rows<const T> b = term(place, step, block);
     for (Index i = 0; i < block.count; ++i)
       for (Index j = 0; j < cols; ++j) out[i][j] = combine(a[i][j], b[i][j * col_stride]);
   }
@@ -152,8 +158,8 @@ class CpuBackend : public Backend {
         for (Index j = 0; j < cols; ++j) out[i][j] += factor * (step.transposed ? b[j][k] : b[k][j]);
       }
     }
-    for (std::size_t term = 2; term < step.in.size(); ++term)
-      combine_rows(read(out), term, step, block, out, std::plus<T>());
+    for (std::size_t place = 2; place < step.in.size(); ++place)
+      combine_rows(read(out), place, step, block, out, std::plus<T>());
   }
 
   void packed_product(const Step& step, const Block& block, Rows<T> out) {
@@ -163,12 +169,12 @@ class CpuBackend : public Backend {
     const Rows<const T> a = operand(0, step, block);
     const Packed& packed = packed_of(step);
     const T* bias = nullptr;
-    std::size_t term = 2;
+    std::size_t place = 2;
     if (step.in.size() > 2 && shape_of(step.in[2]).rows == 1 && shape_of(step.in[2]).cols == result.cols)
-      bias = operand(term++, step, block)[0];
+      bias = operand(place++, step, block)[0];
     kernels_->product({a.data, a.stride, packed.numbers.get() + (item * right.heads + head) * packed.matrix, out.data,
                        out.stride, block.count, shape_of(step.in[0]).cols, result.cols, bias});
-    for (; term < step.in.size(); ++term) combine_rows(read(out), term, step, block, out, std::plus<T>());
+    for (; place < step.in.size(); ++place) combine_rows(read(out), place, step, block, out, std::plus<T>());
   }
 
   // (a, b) → (a·cos − b·sin, a·sin + b·cos) for each pair of columns; the columns behind the last pair stay.
@@ -204,12 +210,13 @@ class CpuBackend : public Backend {
   void add(const Step& step, const Block& block, Rows<T> out) {
     const Index cols = shape_of(step.out).cols;
     Rows<const T> sum = operand(0, step, block);
-    for (std::size_t term = 1; term < step.in.size(); ++term, sum = read(out)) {
-      const Rows<const T> b = operand(term, step, block);
-      if (kernels_ != nullptr && shape_of(step.in[term]).cols == cols)
-        for (Index i = 0; i < block.count; ++i) kernels_->add(sum[i], b[i], cols, out[i]);
-      else
-        combine_rows(sum, term, step, block, out, std::plus<T>());
+    for (std::size_t place = 1; place < step.in.size(); ++place, sum = read(out)) {
+      if (kernels_ == nullptr || shape_of(step.in[place]).cols != cols) {
+        combine_rows(sum, place, step, block, out, std::plus<T>());
+        continue;
+      }
+      const Rows<const T> b = term(place, step, block);
+      for (Index i = 0; i < block.count; ++i) kernels_->add(sum[i], b[i], cols, out[i]);
     }
   }
 

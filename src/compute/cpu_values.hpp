@@ -1,6 +1,7 @@
 // Where the CPU backend keeps its values: whole, as a view into another value, or as one block for each worker.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 #include <vector>
 
@@ -32,6 +33,11 @@ class CpuValues {
 
   void set(ValueId id, const std::shared_ptr<const Tensor>& value) {
     Slot& slot = slots_[at(id)] = contiguous(value->shape());
+    if (is_mask_alone(id, *value)) {
+      slot.tensor = value;
+      slot.by_rows = value->stored();
+      return;
+    }
     if constexpr (std::is_same_v<T, double>) {
       slot.data = value->data();
       slot.tensor = value;
@@ -45,7 +51,8 @@ class CpuValues {
 
   std::shared_ptr<const Tensor> get(ValueId id) const {
     const Slot& slot = slots_[at(id)];
-    assert(slot.data != nullptr && !is_only_blocks(id));
+    assert((slot.data != nullptr || slot.by_rows) && !is_only_blocks(id));
+    if (slot.by_rows && !std::is_same_v<T, double>) return rounded(*slot.tensor);
     if (slot.tensor) return slot.tensor;
     const Shape& shape = plan_.value(id).shape;
     auto tensor = std::make_shared<Tensor>(shape);
@@ -70,6 +77,7 @@ class CpuValues {
   void expect_workers(int count) {
     if (blocks_.size() < static_cast<std::size_t>(count))
       blocks_.resize(static_cast<std::size_t>(count), std::vector<Slot>(slots_.size()));
+    if (room_.size() < blocks_.size()) room_.resize(blocks_.size());
   }
 
   // Room for the whole value, uninitialised, unless there is some. What the heads compute and a merge puts side by side
@@ -82,7 +90,7 @@ class CpuValues {
       const Slot& whole = slots_[at(merge->out)];
       if (whole.data == nullptr) make_room(merge->out);
       if (whole.own) {
-        slot = Slot{whole.owner, whole.data, whole.item, shape.cols, whole.row, true, nullptr};
+        slot = Slot{whole.owner, whole.data, whole.item, shape.cols, whole.row, true, nullptr, nullptr};
         return;
       }
     }
@@ -116,6 +124,7 @@ class CpuValues {
                 reversed ? -to.cols : to.cols,
                 whole.row,
                 false,
+                nullptr,
                 nullptr};
   }
 
@@ -132,6 +141,19 @@ class CpuValues {
     if (is_only_blocks(id)) return {slot.data, slot.row};
     if (plan_.value(id).shape.rows == 1) return {slot.data + item * slot.item + head * slot.head, 0};
     return {slot.data + item * slot.item + head * slot.head + first * slot.row, slot.row};
+  }
+
+  // The same, `count` rows of them; those of a mask that follows from a rule are made now, and stay until this worker asks
+  // for rows of a mask again.
+  Rows<const T> rows(ValueId id, Index item, Index head, Index first, Index count, int worker) {
+    const std::shared_ptr<const Stored>& mask = slots_[at(id)].by_rows;
+    if (!mask) return rows(id, item, head, first, worker);
+    const Shape& shape = plan_.value(id).shape;
+    const bool one_row = shape.rows == 1;
+    std::vector<T>& room = room_[static_cast<std::size_t>(worker)];
+    room.resize(static_cast<std::size_t>((one_row ? 1 : count) * shape.cols));
+    mask->read_rows((item * shape.heads + head) * shape.rows + (one_row ? 0 : first), one_row ? 1 : count, room.data());
+    return {room.data(), one_row ? 0 : shape.cols};
   }
 
   // The same, to be written; room is made where it is missing.
@@ -159,7 +181,28 @@ class CpuValues {
     Index item = 0, head = 0, row = 0;     // from one to the next, in numbers
     bool own = false;                      // made here, so that it may be written
     std::shared_ptr<const Tensor> tensor;  // the whole value as it stands, if it is one
+    std::shared_ptr<const Stored> by_rows; // instead of data: a mask whose rows are made when they are needed
   };
+
+  // A mask of the size of the scores that only sums read: it need not stand anywhere as a whole.
+  bool is_mask_alone(ValueId id, const Tensor& value) const {
+    if (!value.stored() || plan_.value(id).role != Value::Role::mask) return false;
+    return std::all_of(plan_.steps.begin(), plan_.steps.end(), [id](const Step& step) {
+      return step.op == Op::add ? step.in.front() != id : std::find(step.in.begin(), step.in.end(), id) == step.in.end();
+    });
+  }
+
+  // As numbers of this type.
+  static std::shared_ptr<const Tensor> rounded(const Tensor& tensor) {
+    const Shape& shape = tensor.shape();
+    auto result = std::make_shared<Tensor>(shape);
+    std::vector<T> row(static_cast<std::size_t>(shape.cols));
+    for (Index i = 0; i < shape.size() / shape.cols; ++i) {
+      tensor.stored()->read_rows(i, 1, row.data());
+      std::copy(row.begin(), row.end(), result->data() + i * shape.cols);
+    }
+    return result;
+  }
 
   static std::size_t at(ValueId id) { return static_cast<std::size_t>(id); }
 
@@ -194,6 +237,7 @@ class CpuValues {
   const Schedule& schedule_;
   std::vector<Slot> slots_;                // by ValueId
   std::vector<std::vector<Slot>> blocks_;  // by worker and ValueId: what exists only as blocks
+  std::vector<std::vector<T>> room_{1};    // by worker: the rows of a mask
 };
 
 }  // namespace mha::compute

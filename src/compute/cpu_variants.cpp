@@ -79,7 +79,9 @@ const Variant& fastest() {
 
 const Variant& variant_for(const Plan& plan) {
   if (const Variant* variant = chosen) return *variant;
-  return operations(plan) < small_problem ? variants.front() : fastest();
+  // By the shape of one item, so that it gets the same bits alone and in a batch.
+  const double items = static_cast<double>(plan.values.front().shape.batch);
+  return operations(plan) < items * small_problem ? variants.front() : fastest();
 }
 
 }  // namespace

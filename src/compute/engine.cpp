@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "compute/cost.hpp"
+#include "compute/floats.hpp"
 #include "compute/opencl.hpp"
 #include "core/op_rules.hpp"
 #include "core/rounding.hpp"
@@ -104,6 +105,9 @@ void share_out(double whole, const std::vector<std::vector<double>>& by_worker, 
 }  // namespace
 
 std::unique_ptr<Backend> make_backend(const Plan& plan, const Schedule& schedule, const RunOptions& options) {
+  if (options.dtype == Dtype::f32)
+    for (const Step& step : plan.steps)
+      if (step.op == Op::softcap) expect_float(step.cap, "softcap");
   return options.device.is_cpu() ? make_cpu_backend(plan, schedule, options.dtype)
                                  : make_opencl_backend(plan, options.device, options.dtype);
 }

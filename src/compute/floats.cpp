@@ -9,6 +9,13 @@
 #include "core/stored.hpp"
 
 namespace mha::compute {
+namespace {
+
+[[noreturn]] void refuse_float(double number, std::string_view symbol) {
+  throw Error(fmt::format("{} holds {}, which f32 cannot hold; compute with --dtype f64", symbol, number));
+}
+
+}  // namespace
 
 void to_floats(const Tensor& tensor, std::string_view symbol, float* to) {
   if (tensor.stored()) {
@@ -18,9 +25,13 @@ void to_floats(const Tensor& tensor, std::string_view symbol, float* to) {
   const double* numbers = tensor.data();
   for (Index i = 0; i < tensor.size(); ++i) {
     to[i] = static_cast<float>(numbers[i]);
-    if (std::isfinite(numbers[i]) && !std::isfinite(to[i]))
-      throw Error(fmt::format("{} holds {}, which f32 cannot hold; compute with --dtype f64", symbol, numbers[i]));
+    if (std::isfinite(numbers[i]) && !std::isfinite(to[i])) refuse_float(numbers[i], symbol);
   }
+}
+
+void expect_float(double number, std::string_view symbol) {
+  const float rounded = static_cast<float>(number);
+  if (rounded == 0 || !std::isfinite(rounded)) refuse_float(number, symbol);
 }
 
 }  // namespace mha::compute

@@ -11,4 +11,7 @@ namespace mha::compute {
 // an infinite one unseen; `symbol` says whose it is.
 void to_floats(const Tensor& tensor, std::string_view symbol, float* to);
 
+// Throws the same Error unless this number, which is not 0, is one in float as well.
+void expect_float(double number, std::string_view symbol);
+
 }  // namespace mha::compute

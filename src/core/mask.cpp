@@ -1,7 +1,9 @@
 // Masks as numbers to add to the scaled scores. One function for each kind; all count queries i and keys j from 0.
 #include "core/mask.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace mha {
@@ -9,40 +11,74 @@ namespace {
 
 constexpr double hidden = -std::numeric_limits<double>::infinity();
 
-// Fills an items×1×n×m tensor from a rule over (item, where query i stands among the keys, key j). One matrix serves all
-// items unless the alignment is given for each.
-template <typename Rule>
-Tensor from_positions(const Mask& mask, const Problem& problem, Index heads, Rule rule) {
-  const Align align = mask.align.value_or(Align{});
-  const Index items = align.kind == Align::Kind::per_item ? problem.batch() : 1;
-  Tensor result({items, heads, problem.queries(), problem.keys()});
-  for (Index item = 0; item < items; ++item) {
-    const Index offset = align.offset(item, problem.queries(), problem.keys());
-    for (Index head = 0; head < heads; ++head)
-      for (Index i = 0; i < problem.queries(); ++i)
-        for (Index j = 0; j < problem.keys(); ++j) result.at(item, head, i, j) = rule(head, i + offset, j);
+// One row of the mask: where query i stands among the keys, the head, and the m numbers.
+using FillRow = std::function<void(Index position, Index head, double* row, Index keys)>;
+
+// An items×heads×n×m tensor that is never there as a whole: each row follows from the rule when it is asked for. One matrix
+// serves all items unless the alignment is given for each.
+class RuleRows : public Stored {
+ public:
+  RuleRows(const Mask& mask, const Problem& problem, Index heads, FillRow fill)
+      : align_(mask.align.value_or(Align{})),
+        shape_{align_.kind == Align::Kind::per_item ? problem.batch() : 1, heads, problem.queries(), problem.keys()},
+        fill_(std::move(fill)) {}
+
+  const Shape& shape() const { return shape_; }
+
+  void read_rows(Index first, Index count, double* to) const override {
+    for (Index row = first; row < first + count; ++row, to += shape_.cols) {
+      const Index matrix = row / shape_.rows;
+      const Index offset = align_.offset(matrix / shape_.heads, shape_.rows, shape_.cols);
+      fill_(row % shape_.rows + offset, matrix % shape_.heads, to, shape_.cols);
+    }
   }
-  return result;
+  void read_rows(Index first, Index count, float* to) const override {
+    std::vector<double> row(static_cast<std::size_t>(shape_.cols));
+    for (Index i = 0; i < count; ++i, to += shape_.cols) {
+      read_rows(first + i, 1, row.data());
+      std::transform(row.begin(), row.end(), to, [](double number) { return static_cast<float>(number); });
+    }
+  }
+
+ private:
+  Align align_;
+  Shape shape_;
+  FillRow fill_;
+};
+
+Tensor by_rule(const Mask& mask, const Problem& problem, Index heads, FillRow fill) {
+  const auto rule = std::make_shared<const RuleRows>(mask, problem, heads, std::move(fill));
+  return {rule->shape(), rule};
+}
+
+// Keys first … last (half-open, cut to what there is) may be attended to, all others not.
+void open_between(Index first, Index last, double* row, Index keys) {
+  first = std::clamp<Index>(first, 0, keys);
+  last = std::clamp<Index>(last, first, keys);
+  std::fill(row, row + first, hidden);
+  std::fill(row + first, row + last, 0.0);
+  std::fill(row + last, row + keys, hidden);
 }
 
 Tensor causal(const Mask& mask, const Problem& problem) {
-  return from_positions(mask, problem, 1, [](Index, Index position, Index j) { return j > position ? hidden : 0.0; });
+  return by_rule(mask, problem, 1,
+                 [](Index position, Index, double* row, Index keys) { open_between(0, position + 1, row, keys); });
 }
 
 Tensor window(const Mask& mask, const Problem& problem) {
-  return from_positions(mask, problem, 1, [&mask](Index, Index position, Index j) {
-    const bool too_far_left = mask.left && position - j > *mask.left;
-    const bool too_far_right = mask.right && j - position > *mask.right;
-    return too_far_left || too_far_right ? hidden : 0.0;
+  return by_rule(mask, problem, 1, [left = mask.left, right = mask.right](Index position, Index, double* row, Index keys) {
+    open_between(left ? position - *left : 0, right ? position + *right + 1 : keys, row, keys);
   });
 }
 
 Tensor alibi(const Mask& mask, const Problem& problem) {
-  const std::vector<double> slopes = mask.slopes ? *mask.slopes : alibi_slopes(problem.heads);
-  return from_positions(mask, problem, problem.heads, [&slopes](Index head, Index position, Index j) {
-    const auto distance = static_cast<double>(std::abs(position - j));
-    return distance == 0 ? 0.0 : -slopes[static_cast<std::size_t>(head)] * distance;
-  });
+  return by_rule(mask, problem, problem.heads,
+                 [slopes = mask.slopes ? *mask.slopes : alibi_slopes(problem.heads)](Index position, Index head, double* row,
+                                                                                    Index keys) {
+                   const double slope = slopes[static_cast<std::size_t>(head)];
+                   for (Index j = 0; j < keys; ++j)
+                     row[j] = j == position ? 0.0 : -slope * static_cast<double>(std::abs(position - j));
+                 });
 }
 
 // 0/1 entries of which `open` lets a query through.
@@ -103,16 +139,19 @@ std::vector<Row> rows_without_key(const Problem& problem, const std::vector<cons
   std::vector<Row> rows;
   if (masks.empty()) return rows;
   const Shape onto{problem.batch(), problem.heads, problem.queries(), problem.keys()};
-  const auto is_hidden = [&](Index item, Index head, Index i, Index j) {
-    for (const Tensor* mask : masks)
-      if (mask->spread(onto, item, head, i, j) == hidden) return true;
+  std::vector<std::vector<double>> room(masks.size());
+  std::vector<const double*> numbers(masks.size());
+  const auto is_hidden = [&](Index j) {
+    for (std::size_t k = 0; k < masks.size(); ++k)
+      if (numbers[k][masks[k]->shape().cols == 1 ? 0 : j] == hidden) return true;
     return false;
   };
   for (Index item = 0; item < onto.batch; ++item)
     for (Index head = 0; head < onto.heads; ++head)
       for (Index i = 0; i < onto.rows; ++i) {
+        for (std::size_t k = 0; k < masks.size(); ++k) numbers[k] = masks[k]->row(onto, item, head, i, room[k]);
         Index j = 0;
-        while (j < onto.cols && is_hidden(item, head, i, j)) ++j;
+        while (j < onto.cols && is_hidden(j)) ++j;
         if (j == onto.cols) rows.push_back({item, head, i});
       }
   return rows;

@@ -27,6 +27,15 @@ const double* Tensor::loaded() const {
   return loaded_->first.load(std::memory_order_relaxed);
 }
 
+const double* Tensor::row(const Shape& onto, Index batch, Index head, Index row, std::vector<double>& room) const {
+  const Index first = offset(broadcast(batch, shape_.batch, onto.batch), broadcast(head, shape_.heads, onto.heads),
+                             shape_.rows == 1 ? 0 : row, 0);
+  if (!stored_) return numbers_.data() + first;
+  room.resize(static_cast<std::size_t>(shape_.cols));
+  stored_->read_rows(first / shape_.cols, 1, room.data());
+  return room.data();
+}
+
 void Tensor::take_over() {
   Numbers numbers(static_cast<std::size_t>(size()));
   std::copy_n(loaded(), size(), numbers.data());

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "core/numbers.hpp"
 #include "core/stored.hpp"
@@ -67,6 +68,10 @@ class Tensor {
     return at(broadcast(batch, shape_.batch, onto.batch), broadcast(head, shape_.heads, onto.heads),
               shape_.rows == 1 ? 0 : row, shape_.cols == 1 ? 0 : col);
   }
+
+  // The row that stands at this place of a larger tensor, likewise. Of a stored tensor it alone is read, into `room`, which
+  // must live as long as the result.
+  const double* row(const Shape& onto, Index batch, Index head, Index row, std::vector<double>& room) const;
 
   void fill(double value) { std::fill(data(), data() + size(), value); }
 

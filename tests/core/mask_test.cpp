@@ -46,6 +46,21 @@ TEST_CASE("causal hides the keys after the query, in either corner", "[mask]") {
   CHECK(drawn(of_kind(Mask::Kind::causal, Align{Kind::offset, {-1}}), 2, 2) == "0010");
 }
 
+TEST_CASE("a mask that follows from a rule is never there as a whole", "[mask]") {
+  const Problem problem = sized(3000000, 3000000);  // nine million million entries
+  Mask window = of_kind(Mask::Kind::window);
+  window.left = 1;
+  window.right = 0;
+  std::vector<double> room;
+  for (const Mask& mask : {of_kind(Mask::Kind::causal), window, of_kind(Mask::Kind::alibi)}) {
+    const Tensor numbers = mask_tensor(mask, problem);
+    REQUIRE(numbers.stored() != nullptr);
+    const double* row = numbers.row({1, 2, 3000000, 3000000}, 0, 1, 2, room);
+    CHECK(row[2] == 0);
+    CHECK(row[2999999] < -1000);
+  }
+}
+
 TEST_CASE("a window counts from where the query stands", "[mask]") {
   Mask window = of_kind(Mask::Kind::window);
   window.left = 1;

@@ -85,7 +85,7 @@ inline std::optional<StepId> shown_first(const Problem& problem, const Mistake& 
   const std::vector<Written> right = right_forms(problem);
   std::optional<StepId> first;
   for (const Variant& variant : mistake.variants(problem)) {
-    const std::optional<StepId> shown = first_wrong(written(variant.plan, simulate(variant.plan)), right);
+    const std::optional<StepId> shown = first_step_wrong(written(variant.plan, simulate(variant.plan)), right);
     if (shown && (!first || *shown < *first)) first = shown;
   }
   return first;

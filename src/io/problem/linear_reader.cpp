@@ -29,11 +29,11 @@ void check_product(const Node& node, std::string_view name, const Shape& shape, 
                    counted(operand.cols, out_by_in ? "column" : "row"), operand.name, found, remedy));
 }
 
-void check_bias(Node& node, std::string_view name, Index expected) {
+void check_bias(Node& node, std::string_view name, Index columns) {
   const Index found = expect_vector(node);
-  if (found != expected)
+  if (found != columns)
     fail(node, fmt::format("b_{} has {}, expected {}, one for each column of the product with W_{}", name,
-                           counted(found, "number"), expected, name));
+                           counted(found, "number"), columns, name));
 }
 
 // Matrices of one shape on top of one another, each in a file of its own or a part of one.

@@ -122,10 +122,12 @@ Words mask_reason(const Scene& scene, const Step& step, Place place, Index query
   const Shape& onto = scene.plan.value(step.out).shape;
   const MaskReason reason(scene, place, query, key);
   Words words;
+  std::vector<double> room;
   for (std::size_t i = 1; i < step.in.size(); ++i) {
     const Value& value = scene.plan.value(step.in[i]);
     if (value.mask < 0) continue;  // not a mask as the problem has it
-    const double added = value.constant->spread(onto, place.item, own_head(scene, step.out, place.head), query, key);
+    const double* row = value.constant->row(onto, place.item, own_head(scene, step.out, place.head), query, room);
+    const double added = row[value.shape.cols == 1 ? 0 : key];
     if (added == 0) continue;
     const Words one = reason.of(scene.problem.masks[static_cast<std::size_t>(value.mask)], added);
     if (!words.empty() && !one.empty()) words.add(say(scene.options.language, phrase::semicolon));

@@ -26,7 +26,7 @@ bool is_wrong(const Likeness& likeness) {
   return likeness.given && !likeness.matches();
 }
 
-std::optional<StepId> first_wrong(const Reading& reading) {
+std::optional<StepId> first_wrong_step(const Reading& reading) {
   for (const StepName& name : step_names)
     if (const auto& step = reading.at(name.step))
       if (std::any_of(step->heads.begin(), step->heads.end(), is_wrong)) return name.step;
@@ -228,11 +228,11 @@ Report Checker::check(const io::Answer& answer) const {
 Checker::Read Checker::read(const GivenMatrices& given, const Precision& precision) const {
   const Reading formulas = *read_answer(right_, given, precision);
   Read best{formulas, &right_, nullptr};
-  std::optional<StepId> wrong = first_wrong(formulas);
+  std::optional<StepId> wrong = first_wrong_step(formulas);
   for (const FairPlan& fair : fair_) {
     if (!wrong) break;
     Reading reading = *read_answer(fair.plan, given, precision);
-    const std::optional<StepId> now = first_wrong(reading);
+    const std::optional<StepId> now = first_wrong_step(reading);
     const bool later = !now || (*now > *wrong && *now > fair.rejoins);
     if (!later || !confirms(reading, fair.rejoins) || !fits_as_well(reading, formulas, fair.rejoins)) continue;
     best = {std::move(reading), &fair.plan, &fair.remarks};

@@ -43,8 +43,8 @@ struct Clue {
 using Found = std::optional<Sign>;
 
 constexpr Text copied = {"X is given: copy it from the problem", "X 是题目给出的：照抄即可"};
-constexpr Text other_heads = {"another number of heads than the problem has", "头的个数与题目不同"};
-constexpr Text other_shape = {"a matrix of another shape than expected", "形状不符"};
+constexpr Text heads_differ = {"another number of heads than the problem has", "头的个数与题目不同"};
+constexpr Text shape_differs = {"a matrix of another shape than expected", "形状不符"};
 constexpr Text not_numbers = {"NaN or infinite entries where a number is expected: an overflow, 0·∞ or ∞ − ∞",
                               "应为数的位置出现 NaN 或无穷大：溢出、0·∞ 或 ∞ − ∞"};
 constexpr Text leak = {"weight where the mask hides the key: the hidden score was not −∞ before the softmax",
@@ -74,10 +74,10 @@ constexpr Text few_entries = {"all other entries are right: a slip in the arithm
 
 Found shape(const Clue& clue) {
   const Shape& right = clue.expected.numbers->shape();
-  if (clue.head >= right.heads) return Sign{other_heads, {}};
+  if (clue.head >= right.heads) return Sign{heads_differ, {}};
   const Shape& own = clue.given.numbers.shape();
   if (own.rows == right.rows && own.cols == right.cols && own.batch == right.batch) return std::nullopt;
-  return Sign{other_shape, fmt::format("{}×{} ≠ {}×{}", own.rows, own.cols, right.rows, right.cols)};
+  return Sign{shape_differs, fmt::format("{}×{} ≠ {}×{}", own.rows, own.cols, right.rows, right.cols)};
 }
 
 Found input(const Clue& clue) {

@@ -10,11 +10,11 @@
 namespace mha::study {
 namespace {
 
-constexpr std::size_t most_entries = 6;
+constexpr std::size_t most_entries_told = 6;
 
 constexpr Text all_right{"Right: everything that was given.", "正确：给出的各步都对。"};
 constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{}未给出。"};
-constexpr Text first_wrong{"Wrong: the first wrong step is {}.", "错误：最先出错的一步是{}。"};
+constexpr Text first_wrong_is{"Wrong: the first wrong step is {}.", "错误：最先出错的一步是{}。"};
 constexpr Text named_step{"{} {}", "“{}”{}"};
 constexpr Text unusable{"Unusable: {}", "无法评阅：{}"};
 constexpr Text other_shape{"wrong here: another shape", "此处错误：形状不符"};
@@ -62,7 +62,7 @@ std::vector<WrongEntry> wrong_entries(const Finding& finding) {
 
 std::string ReportWords::verdict(const Report& report) const {
   if (report.unusable) return show::say(language_, unusable, *report.unusable);
-  if (!report.findings.empty()) return show::say(language_, first_wrong, step(report.findings.front()));
+  if (!report.findings.empty()) return show::say(language_, first_wrong_is, step(report.findings.front()));
   std::vector<std::string> missing;
   for (const StepName& name : step_names) {
     const auto of_step = [&](const StepVerdict& s) { return s.step == name.step; };
@@ -105,14 +105,14 @@ std::string ReportWords::entries(const Finding& finding) const {
   const auto size = static_cast<std::size_t>(finding.given.numbers.size());
   if (wrong.empty() || wrong.size() == size) return show::say(language_, in_every_entry);
   std::string list;
-  for (std::size_t i = 0; i < std::min(wrong.size(), most_entries); ++i) {
+  for (std::size_t i = 0; i < std::min(wrong.size(), most_entries_told); ++i) {
     const WrongEntry& entry = wrong[i];
     const bool has_items = finding.given.numbers.shape().batch > 1;
     list += list.empty() ? "" : show::say(language_, show::phrase::comma);
     list += (has_items ? show::say(language_, in_item, entry.item + base_) : "") +
             fmt::format("[{},{}]", entry.row + base_, entry.col + base_);
   }
-  if (wrong.size() > most_entries) list += show::say(language_, one_more);
+  if (wrong.size() > most_entries_told) list += show::say(language_, one_more);
   return show::say(language_, at_entries, list) +
          show::say(language_, show::phrase::in_parentheses, show::say(language_, of_entries, wrong.size(), size));
 }
@@ -160,7 +160,7 @@ std::string ReportWords::evidence(const Finding& finding) const {
 std::vector<std::string> ReportWords::hint(const Report& report, Hint level) const {
   if (report.findings.empty()) return {verdict(report)};
   const Finding& first = report.findings.front();
-  std::vector<std::string> sentences{show::say(language_, first_wrong, title(first.step)),
+  std::vector<std::string> sentences{show::say(language_, first_wrong_is, title(first.step)),
                                      show::say(language_, before_is_right)};
   if (level >= Hint::place) sentences.push_back(place(first));
   if (level < Hint::mistake) return sentences;

@@ -8,14 +8,14 @@
 namespace mha::study {
 namespace {
 
-using Verdict = ComparedMatrix::Verdict;
+using MatrixVerdict = ComparedMatrix::Verdict;
 
 void compare_numbers(const Tensor& left, const Tensor& right, ComparedMatrix& result) {
   for (Index i = 0; i < left.shape().rows; ++i)
     for (Index j = 0; j < left.shape().cols; ++j) {
       const double d = difference(left.at(result.item, result.head, i, j), right.at(result.item, result.head, i, j));
       if (d <= result.largest) continue;
-      result.verdict = Verdict::different;
+      result.verdict = MatrixVerdict::different;
       result.largest = d;
       result.row = i;
       result.column = j;
@@ -32,11 +32,11 @@ ComparedMatrix compared(StepId step, const Tensor* left, const Tensor* right, In
   result.item = item;
   result.head = head;
   if (!has(right, item, head)) {
-    result.verdict = Verdict::left_only;
+    result.verdict = MatrixVerdict::left_only;
   } else if (!has(left, item, head)) {
-    result.verdict = Verdict::right_only;
+    result.verdict = MatrixVerdict::right_only;
   } else if (left->shape().rows != right->shape().rows || left->shape().cols != right->shape().cols) {
-    result.verdict = Verdict::other_shape;
+    result.verdict = MatrixVerdict::other_shape;
   } else {
     compare_numbers(*left, *right, result);
   }
@@ -62,7 +62,7 @@ Comparison compare(const Written& left, const Written& right) {
     for (Index item = 0; item < most(&Shape::batch); ++item)
       for (Index head = 0; head < most(&Shape::heads); ++head) {
         const ComparedMatrix matrix = compared(static_cast<StepId>(step), a, b, item, head);
-        const bool differs = matrix.verdict == Verdict::different || matrix.verdict == Verdict::other_shape;
+        const bool differs = matrix.verdict == MatrixVerdict::different || matrix.verdict == MatrixVerdict::other_shape;
         if (differs && !comparison.first) comparison.first = comparison.matrices.size();
         comparison.matrices.push_back(matrix);
       }

@@ -10,7 +10,7 @@
 namespace mha::study {
 namespace {
 
-using Verdict = ComparedMatrix::Verdict;
+using MatrixVerdict = ComparedMatrix::Verdict;
 
 constexpr Text compare_title{"Two computations, step by step", "两种计算，逐步对照"};
 constexpr Text sides{"left: {0} · right: {1}", "左：{0} · 右：{1}"};
@@ -18,8 +18,8 @@ constexpr Text item_number{"item {}", "样本 {}"};
 constexpr Text equal{"equal on both sides: {}", "两边相同：{}"};
 constexpr Text left_matrix{"left {}", "左 {}"};
 constexpr Text right_matrix{"right {}", "右 {}"};
-constexpr Text mark_legend{"* marks an entry that is not the same on both sides", "* 标出两边不同的元素"};
-constexpr Text first_difference{"← the first difference", "← 最先不同"};
+constexpr Text star_legend{"* marks an entry that is not the same on both sides", "* 标出两边不同的元素"};
+constexpr Text differs_first{"← the first difference", "← 最先不同"};
 constexpr Text differs{"different", "不同"};
 constexpr Text only_left{"only on the left, {}", "只有左边有，{}"};
 constexpr Text only_right{"only on the right, {}", "只有右边有，{}"};
@@ -38,11 +38,11 @@ class ComparePage {
     page_.title(compare_title);
     page_.paragraph(show::say_words(options_.language, sides, {left_.name, right_.name}));
     for (const show::Words& remark : remarks) page_.paragraph(remark);
-    page_.paragraph(comparison.first ? mark_legend : all_equal);
+    page_.paragraph(comparison.first ? star_legend : all_equal);
     for (std::size_t i = 0; i < comparison.matrices.size(); ++i) {
       const ComparedMatrix& matrix = comparison.matrices[i];
       if (!is_chosen(matrix)) continue;
-      if (matrix.verdict == Verdict::equal) {
+      if (matrix.verdict == MatrixVerdict::equal) {
         equal_.push_back(&matrix);
         continue;
       }
@@ -88,8 +88,8 @@ class ComparePage {
   // "Weights   A⁽¹⁾   different"
   void add(const ComparedMatrix& matrix, bool is_first) {
     page_.add(show::StepHeading{{}, page_.say(name_of(matrix.step).title), symbol(matrix), verdict(matrix, is_first)});
-    if (matrix.verdict == Verdict::different) add_difference(matrix);
-    if (matrix.verdict == Verdict::different || matrix.verdict == Verdict::other_shape)
+    if (matrix.verdict == MatrixVerdict::different) add_difference(matrix);
+    if (matrix.verdict == MatrixVerdict::different || matrix.verdict == MatrixVerdict::other_shape)
       page_.add(
           show::Equation{{numbers(left_, left_matrix, matrix), std::string("≠"), numbers(right_, right_matrix, matrix)}});
   }
@@ -104,13 +104,13 @@ class ComparePage {
   }
 
   std::string verdict(const ComparedMatrix& matrix, bool is_first) const {
-    if (is_first) return page_.say(first_difference);
+    if (is_first) return page_.say(differs_first);
     switch (matrix.verdict) {
-      case Verdict::equal: break;  // told in a line with others
-      case Verdict::different: return page_.say(differs);
-      case Verdict::left_only: return page_.say(only_left, shape(left_, matrix));
-      case Verdict::right_only: return page_.say(only_right, shape(right_, matrix));
-      case Verdict::other_shape: return page_.say(unlike_shapes, shape(left_, matrix), shape(right_, matrix));
+      case MatrixVerdict::equal: break;  // told in a line with others
+      case MatrixVerdict::different: return page_.say(differs);
+      case MatrixVerdict::left_only: return page_.say(only_left, shape(left_, matrix));
+      case MatrixVerdict::right_only: return page_.say(only_right, shape(right_, matrix));
+      case MatrixVerdict::other_shape: return page_.say(unlike_shapes, shape(left_, matrix), shape(right_, matrix));
     }
     return {};
   }
@@ -132,7 +132,7 @@ class ComparePage {
     show::Matrix result = show::View(tensor(side, matrix), matrix.item, matrix.head, style, options_.full)
                               .matrix(page_.say(named, symbol(matrix)));
     show::add_labels(result, *side.problem, matrix.step, matrix.item);
-    if (matrix.verdict == Verdict::different) mark_differences(matrix, result);
+    if (matrix.verdict == MatrixVerdict::different) mark_differences(matrix, result);
     return result;
   }
 

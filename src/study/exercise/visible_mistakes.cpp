@@ -20,7 +20,7 @@ std::vector<bool> shown_from(StepId from, const std::vector<Outcome>& outcomes, 
   for (const Outcome& outcome : outcomes) {
     const Written seen = steps_from(from, outcome.numbers);
     shown.push_back(std::all_of(right.begin(), right.end(), [&](const Written& form) {
-      return first_difference(seen, steps_from(from, form), tolerance).has_value();
+      return first_step_apart(seen, steps_from(from, form), tolerance).has_value();
     }));
   }
   return shown;

@@ -14,7 +14,7 @@
 namespace mha::study {
 namespace {
 
-constexpr int most_entries = 20000;  // in one tree: more are read by nobody
+constexpr int most_in_tree = 20000;  // in one tree: more are read by nobody
 
 const Step* step_behind(const Plan& plan, ValueId id) {
   const auto step = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) { return s.out == id; });
@@ -38,9 +38,9 @@ class Explainer {
   explicit Explainer(const show::Scene& scene) : scene_(scene) {}
 
   Explanation explain(ValueId id, show::Place place, show::EntryAt at, Depth depth) {
-    if (++entries_ > most_entries)
+    if (++entries_ > most_in_tree)
       throw Error(
-          fmt::format("more than {} entries lie behind this one; a smaller --depth shows the nearest", most_entries));
+          fmt::format("more than {} entries lie behind this one; a smaller --depth shows the nearest", most_in_tree));
     Explanation result{id, place, at, entry(scene_, id, place, at), show::number_at(scene_, id, place, at), {}, false, {}};
     const Step* step = step_behind(scene_.plan, id);
     if (step == nullptr || depth == 0) return result;

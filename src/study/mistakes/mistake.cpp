@@ -55,10 +55,10 @@ bool meets_empty_slice(const Plan& plan, const Step& softmax) {
 // People's softmax of a slice of −∞ gives 0/0 = NaN, or they put 0.
 void add_with_empty_slices(Variants& variants, Variant variant) {
   Plan as_nan = variant.plan;
-  bool differs = false;
+  bool changed = false;
   for (Step& step : as_nan.steps)
-    if (info_of(step.op).normalises && meets_empty_slice(as_nan, step)) differs = step.softmax.empty_is_nan = true;
-  if (!differs) return variants.push_back(std::move(variant));
+    if (info_of(step.op).normalises && meets_empty_slice(as_nan, step)) changed = step.softmax.empty_is_nan = true;
+  if (!changed) return variants.push_back(std::move(variant));
   const std::string before = variant.detail.empty() ? "" : variant.detail + "; ";
   variants.push_back({std::move(variant.plan), before + "−∞ … −∞ → 0"});
   variants.push_back({std::move(as_nan), before + "−∞ … −∞ → NaN"});

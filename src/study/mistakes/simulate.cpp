@@ -59,7 +59,7 @@ double distance(const Tensor& a, const Tensor& b) {
   return largest;
 }
 
-std::optional<StepId> first_difference(const Written& numbers, const Written& right, double tolerance) {
+std::optional<StepId> first_step_apart(const Written& numbers, const Written& right, double tolerance) {
   for (const StepName& name : step_names)
     if (!same(numbers[at(name.step)].get(), right[at(name.step)].get(), tolerance)) return name.step;
   return std::nullopt;
@@ -71,10 +71,10 @@ std::vector<Written> right_forms(const Problem& problem) {
   return forms;
 }
 
-std::optional<StepId> first_wrong(const Written& numbers, const std::vector<Written>& right, double tolerance) {
+std::optional<StepId> first_step_wrong(const Written& numbers, const std::vector<Written>& right, double tolerance) {
   StepId first = StepId::X;
   for (const Written& form : right) {
-    const std::optional<StepId> difference = first_difference(numbers, form, tolerance);
+    const std::optional<StepId> difference = first_step_apart(numbers, form, tolerance);
     if (!difference) return std::nullopt;
     first = std::max(first, *difference);
   }
@@ -87,7 +87,7 @@ std::vector<Outcome> outcomes(const Problem& problem, double tolerance) {
   for (const Mistake& mistake : mistakes())
     for (Variant& variant : mistake.variants(problem)) {
       Written numbers = written(variant.plan, simulate(variant.plan));
-      const std::optional<StepId> shown_by = first_wrong(numbers, right, tolerance);
+      const std::optional<StepId> shown_by = first_step_wrong(numbers, right, tolerance);
       all.push_back({&mistake, std::move(variant.detail), std::move(numbers), shown_by});
     }
   return all;

@@ -21,13 +21,13 @@ double distance(const Tensor& a, const Tensor& b);
 inline constexpr double same_number = 1e-9;
 
 // The first step, in the order of the computation, whose numbers differ by more than the tolerance.
-std::optional<StepId> first_difference(const Written& numbers, const Written& right, double tolerance = same_number);
+std::optional<StepId> first_step_apart(const Written& numbers, const Written& right, double tolerance = same_number);
 
 // What is right: one form, or two where a row has no key, whose weights are 0 or NaN.
 std::vector<Written> right_forms(const Problem& problem);
 
 // The first step that is right in none of these forms; nothing where all are.
-std::optional<StepId> first_wrong(const Written& numbers, const std::vector<Written>& right,
+std::optional<StepId> first_step_wrong(const Written& numbers, const std::vector<Written>& right,
                                   double tolerance = same_number);
 
 // What comes out when a mistake is made on a problem.

@@ -1,0 +1,73 @@
+"""What must not grow with the size of the scores, and what must not change with the size of the batch."""
+
+import json
+import os
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+from mha import MHA, environment, run
+
+SANITIZED = "ASAN_OPTIONS" in os.environ or "asan" in str(MHA)  # whose own memory is large
+
+
+def problem(folder, X, **more):
+    """One head of width 1 that passes X on, with X in a file of its own."""
+    np.save(folder / "X.npy", X)
+    one = [[1]]
+    text = {"X": {"file": "X.npy"}, "heads": [{"W_Q": one, "W_K": one, "W_V": one}], "W_O": "identity"} | more
+    (folder / "p.json").write_text(json.dumps(text), encoding="utf-8")
+    return folder / "p.json"
+
+
+def peak_mb(*arguments):
+    """The largest resident memory of a run of mha that ends well."""
+    child = os.posix_spawn(MHA, [MHA, *map(str, arguments)], environment(),
+                           file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+    _, status, usage = os.wait4(child, 0)
+    assert status == 0, status
+    return usage.ru_maxrss / 1024
+
+
+class Limits(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    @unittest.skipIf(SANITIZED, "the sanitizers keep memory of their own")
+    def test_a_mask_that_follows_from_a_rule_takes_no_room(self):
+        n = 8000
+        X = np.random.default_rng(1).standard_normal((n, 1))
+        masks = ["causal", {"window": {"left": 9, "right": 0}}, {"padding": [1] * (n - 1) + [0]}, "alibi", ["causal", "alibi"]]
+        for mask in masks:
+            with self.subTest(mask=str(mask)[:40]):
+                file = problem(self.folder, X, mask=mask)
+                self.assertLess(peak_mb("run", file, "--steps", "output", "-o", self.folder / "y.npy"), 40)
+
+    def test_an_item_has_the_same_bits_alone_and_in_its_batch(self):
+        random = np.random.default_rng(2)
+        for n in (4, 48, 200):  # of a single item: small, nearly and no longer
+            X = random.standard_normal((3, n, 16))
+            np.save(self.folder / "X.npy", X)
+            W = random.standard_normal((16, 16)).tolist()
+            text = {"X": {"file": "X.npy"}, "num_heads": 2, "W_Q": W, "W_K": W, "W_V": W, "W_O": W, "mask": "causal"}
+            (self.folder / "p.json").write_text(json.dumps(text), encoding="utf-8")
+            whole, alone = self.folder / "whole.npy", self.folder / "alone.npy"
+            self.assertEqual(run("run", self.folder / "p.json", "--steps", "output", "-o", whole).returncode, 0)
+            self.assertEqual(
+                run("run", self.folder / "p.json", "--batch", "2", "--steps", "output", "-o", alone).returncode, 0)
+            self.assertEqual(np.load(whole)[1].tobytes(), np.load(alone).tobytes(), f"n = {n}")
+
+    def test_a_softcap_that_float_cannot_hold_is_refused(self):
+        for cap in ("1e300", "1e-60"):
+            file = problem(self.folder, np.ones((2, 1)), softcap=float(cap))
+            self.assertEqual(run("run", file).returncode, 0)
+            refused = run("run", file, "--dtype", "f32")
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(b"softcap", refused.stderr)
+            self.assertIn(b"--dtype f64", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
