@@ -94,7 +94,7 @@ def names_of(path):
     if path.suffix == ".hpp":
         return re.findall(r"^(?:struct|class|enum class) (\w+)[^;\n]*\{", text, re.M)
     own = "".join(re.findall(r"^namespace \{\n(.*?)^\}  // namespace\n", text, re.M | re.S))
-    return re.findall(r"^(?:struct|class|enum class|using) (\w+)[^;\n]*(?:\{|=)", own, re.M) + re.findall(
+    return re.findall(r"^(?:struct|class|enum class) (\w+)[^;\n]*\{", own, re.M) + re.findall(
         r"^(?:constexpr|const) [^=({\n]*?\b(\w+)(?:\[\])? ?[={]", own, re.M)
 
 
