@@ -227,7 +227,7 @@ class CpuBackend : public Backend {
     for (Index i = 0; i < block.count; ++i) of_row(a[i], shape_of(step.out).cols, out[i]);
   }
 
-  // What is normalised together is summed once: a matrix, a row, a column; only over the heads each entry has its own sum.
+  // What is normalised together is summed once: a matrix, a row, a column; only over the heads or the items each entry has its own sum.
   void other_softmax(const Step& step, const Block& block, Rows<T> out) {
     const Index cols = shape_of(step.out).cols;
     const Rows<const T> a = operand(0, step, block);
@@ -237,7 +237,7 @@ class CpuBackend : public Backend {
       sums.emplace_back(normalised_together(step, block, 0, j), step.softmax);
     for (Index i = 0; i < block.count; ++i)
       for (Index j = 0; j < cols; ++j) {
-        const bool again = step.softmax.over == Softmax::Over::heads ||
+        const bool again = step.softmax.over == Softmax::Over::heads || step.softmax.over == Softmax::Over::items ||
                            (j == 0 && (step.softmax.over == Softmax::Over::row || (!by_column && i == 0)));
         if (again) {
           sums.clear();
@@ -261,6 +261,11 @@ class CpuBackend : public Backend {
       case Softmax::Over::matrix:
         assert(matrix(block.head).stride == shape.cols || shape.rows == 1);
         return {matrix(block.head).data, shape.rows * shape.cols};
+      case Softmax::Over::items: {
+        const auto of_item = [&](Index item) { return values_.rows(step.in[0], item, block.head, 0, block.worker); };
+        const T* first = of_item(0)[block.first + i] + j;
+        return {first, shape.batch, shape.batch > 1 ? of_item(1).data - of_item(0).data : 0};
+      }
     }
     return {nullptr, 0};
   }

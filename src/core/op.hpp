@@ -53,7 +53,7 @@ enum class Pooling { mean, sum, maximum };
 
 // Attention's softmax, and what people compute instead of it.
 struct Softmax {
-  enum class Over { row, column, heads, matrix };
+  enum class Over { row, column, heads, matrix, items };
   enum class Power { e, two, none };  // e^z, 2^z, z itself
   Over over = Over::row;
   Power power = Power::e;
@@ -72,6 +72,7 @@ enum StepField : unsigned {
   uses_arrangement = 8,
   uses_pooling = 16,
   uses_softmax = 32,
+  uses_heads_first = 64,
 };
 
 // One row for each op. What it reads and gives stands in core/op_rules.hpp, how it is computed in the backends.
@@ -103,7 +104,7 @@ constexpr OpInfo info_of(Op op) {
     case Op::merge: return {.name = "merge", .moves = true, .fields = uses_arrangement};
     case Op::copy: return {.name = "copy", .row_wise = true, .moves = true};
     case Op::relu: return {.name = "relu", .of_attention = false, .row_wise = true, .operations = 1};
-    case Op::reshape: return {.name = "reshape", .of_attention = false, .moves = true};
+    case Op::reshape: return {.name = "reshape", .of_attention = false, .moves = true, .fields = uses_heads_first};
     case Op::pool: return {.name = "pool", .of_attention = false, .sums = true, .per_read = 1, .fields = uses_pooling};
   }
   return {};

@@ -73,14 +73,15 @@ bool uses_all_that_is_set(const Step& step) {
   if (step.pairing != plain.pairing) set |= uses_pairing;
   if (step.arrangement != plain.arrangement) set |= uses_arrangement;
   if (step.pooling != plain.pooling) set |= uses_pooling;
+  if (step.heads_first) set |= uses_heads_first;
   if (!(step.softmax == plain.softmax)) set |= uses_softmax;
   return (set & ~info_of(step.op).fields) == 0;
 }
 
 bool computes_alike(const Step& a, const Step& b) {
   return a.op == b.op && a.transposed == b.transposed && a.first_transposed == b.first_transposed && a.cap == b.cap &&
-         a.pairing == b.pairing && a.arrangement == b.arrangement && a.pooling == b.pooling && a.softmax == b.softmax &&
-         a.in.size() == b.in.size();
+         a.pairing == b.pairing && a.arrangement == b.arrangement && a.pooling == b.pooling && a.heads_first == b.heads_first &&
+         a.softmax == b.softmax &&         a.in.size() == b.in.size();
 }
 
 }  // namespace mha

@@ -96,11 +96,17 @@ void for_each_term(const Plan& plan, const Step& step, const Entry& of, Visit vi
           for (Index i = 0; i < from.rows; ++i)
             for (Index j = 0; j < from.cols; ++j) visit(Term(read(0, i, j)));
           return;
+        case Softmax::Over::items:
+          for (Index item = 0; item < from.batch; ++item) visit(Term({0, {item, of.head, of.row, of.column}}));
+          return;
       }
       return;
-    case Op::reshape: {  // the numbers of an item stay in their order
-      const Index i = (of.head * to.rows + of.row) * to.cols + of.column, size = from.rows * from.cols;
-      return visit(in_head(i / size, i % size / from.cols, i % from.cols));
+    case Op::reshape: {  // the numbers of an item stay in their order, or those of all items, the heads outermost
+      const Index size = from.rows * from.cols, item = step.heads_first ? of.item : 0;
+      const Index i = ((item * to.heads + of.head) * to.rows + of.row) * to.cols + of.column;
+      if (!step.heads_first) return visit(in_head(i / size, i % size / from.cols, i % from.cols));
+      const Index matrix = i / size;
+      return visit(Term({0, {matrix % from.batch, matrix / from.batch, i % size / from.cols, i % from.cols}}));
     }
     case Op::pool:
       for (Index head = 0; head < from.heads; ++head) visit(in_head(head, of.row, of.column));

@@ -37,6 +37,7 @@ struct Step {
   Pairing pairing = Pairing::half;                      // rotate
   Arrangement arrangement = Arrangement::side_by_side;  // split, merge
   Pooling pooling = Pooling::mean;                      // pool
+  bool heads_first = false;                             // reshape: of all items, head 1 of each before head 2
   Softmax softmax = {};
 };
 

@@ -43,10 +43,12 @@ std::vector<OpCase> cases() {
       {with({Op::softmax, id, {0}}, [](Step& s) { s.softmax.over = Softmax::Over::column; }), {a}, a},
       {with({Op::softmax, id, {0}}, [](Step& s) { s.softmax.over = Softmax::Over::heads; }), {a}, a},
       {with({Op::softmax, id, {0}}, [](Step& s) { s.softmax.over = Softmax::Over::matrix; }), {a}, a},
+      {with({Op::softmax, id, {0}}, [](Step& s) { s.softmax.over = Softmax::Over::items; }), {a}, a},
       {{Op::copy, id, {0}}, {{2, 2, 3, 6}}, a},
       {{Op::relu, id, {0}}, {a}, a},
       {{Op::reshape, id, {0}}, {a}, {2, 4, 9, 2}},
       {{Op::reshape, id, {0}}, {a}, {2, 1, 8, 9}},
+      {with({Op::reshape, id, {0}}, [](Step& s) { s.heads_first = true; }), {a}, {2, 1, 3, 24}},
       {{Op::pool, id, {0}}, {a}, a},
       {with({Op::pool, id, {0}}, [](Step& s) { s.pooling = Pooling::maximum; }), {a}, a},
   };

@@ -59,6 +59,37 @@ class InFolder(unittest.TestCase):
         return self.report(self.write("answer.json", content), *arguments, problem=problem)[0]["verdict"]
 
 
+class Told(InFolder):
+    """Mistakes that are recognised from the numbers given, and two at once."""
+
+    def page(self, answer, *arguments, problem="worked"):
+        return " ".join(run("check", problem, self.write("answer.json", answer), *arguments).stdout.decode().split())
+
+    def test_dropout_is_told_with_its_share(self):
+        wrong = copy.deepcopy(WORKED)
+        for head in wrong["heads"]:
+            del head["head_output"]
+            head["weights"] = [[0 if i == j else weight / 0.8 for j, weight in enumerate(row)]
+                               for i, row in enumerate(head["weights"])]
+        del wrong["concat"], wrong["output"]
+        self.assertEqual(self.report(self.write("answer.json", wrong))[0]["mistakes"], ["dropout"])
+        self.assertIn("(dropout; p = 0.2)", self.page(wrong, "--lang", "en"))
+
+    def test_two_mistakes_of_one_output_are_told_together(self):
+        # X itself for Q, K and V, and no W_O.
+        problem = {"X": [[1, 0.5], [0, 2]], "W_O": [[1, 2], [3, 1]],
+                   "heads": [{"W_Q": [[1, 0], [2, 1]], "W_K": [[0, 1], [1, 3]], "W_V": [[2, 1], [0, 1]]}]}
+        plain = {**problem, "W_O": "identity", "heads": [{name: [[1, 0], [0, 1]] for name in ("W_Q", "W_K", "W_V")}]}
+        output = trace_of(self.write("plain.json", plain))["output"]
+        path = self.write("problem.json", problem)
+        self.assertEqual(self.report(self.write("answer.json", {"Y": output}), problem=path)[0]["mistakes"],
+                         ["no_projection", "wo_missing"])
+        for language, words in (("en", "two mistakes together: "), ("zh", "两个错误同时出现：")):
+            page = self.page({"Y": output}, "--lang", language, problem=path)
+            self.assertIn(words, page)
+            self.assertIn("(no_projection + wo_missing)", page)
+
+
 class Answers(InFolder):
     def test_every_trace_is_a_right_answer_to_its_own_problem(self):
         names = [line.split()[0] for line in run("examples").stdout.decode().splitlines()[1:] if line.strip()]

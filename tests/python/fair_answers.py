@@ -283,6 +283,7 @@ def mistaken(mistake, forms="", part=False, ids=None):
             answer = part_of(draw.rng, answer, draw.p)
             shown = {step for step, _ in answer}  # without the weights these masked scores are right: see mask_renormalised
             need(mistake not in ("mask_after_softmax", "mask_ignored") or "masked" not in shown or "weights" in shown)
+            need(mistake != "dropout" or "weights" in shown)  # which ones are 0 is chance
         return draw.wrong(form, answer, ids or (mistake.split()[0],))
     return make
 
@@ -290,6 +291,7 @@ def mistaken(mistake, forms="", part=False, ids=None):
 def output_alone(mistake):
     def make(draw):
         form = RIGHT_FORMS[str(draw.rng.choice(["exact", "4 decimals as written"]))](draw.rng)
+        need(not draw.p.large_scores)  # where any scale gives the same weights
         need(mistake not in ("wo_missing", "no projection and no W_O") or draw.p.h * draw.p.d_v == draw.p.d_out)
         answer = {("output", 0): form.write(form.steps(draw.p, mistake, draw.rng))["output", 0]}
         return draw.wrong(form, answer, PAIRS[mistake])

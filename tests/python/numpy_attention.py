@@ -504,7 +504,7 @@ class Attention:
             need(not p.identity)
             return self.store("output", C)
         if m in ("wo_transposed", "all weights transposed"):
-            need(W is not None and W.shape[0] == W.shape[1])
+            need(W is not None and W.shape[0] == W.shape[1] and (W != W.T).any())
             W = W.T
         if m == "bo_forgotten":
             need(b is not None)

@@ -12,8 +12,6 @@ FOLDER = SOURCE / "tests" / "reports"
 
 # Answers that mha judges unfairly today, and why. They are skipped; whoever mends one takes its name away.
 KNOWN_UNFAIR = {
-    "w1b_a": "what is called √d_model is √(h·d_k)",
-    "w1c_a": "what is called √d_model is √(h·d_k), and no mistake is called that",
     "w2_a": "weights follow from −∞ and not from −1e9",
     "w3_a": "a fill is judged by its size, not by the weight that leaks",
     "w3_bert": "a fill is judged by its size, not by the weight that leaks",
@@ -23,14 +21,9 @@ KNOWN_UNFAIR = {
     "w5_b": "shapes are told without the batch",
     "w5_c": "shapes are told without the batch",
     "w5x_a": "nothing is computed from a matrix of another shape",
-    "w6_a": "not among the known mistakes",
-    "w6p_b": "not among the known mistakes",
-    "w7_k": "not among the known mistakes",
-    "w7_q": "not among the known mistakes",
     "w9_a": "weights of a filled row without a key are known beside its masked scores alone",
     "w11_a": "what does not follow from the mistake found before is wrong, though it is the true output",
     "w11_e": "what does not follow from the mistake found before is wrong, though it is the true output",
-    "w13_a": "the heads of the items are not folded into one axis before the merge",
 }
 
 
@@ -66,8 +59,10 @@ ROWS = [
     Row("no batch where there is one", "w5", "w5_c", "wrong", ("Q", 1), said=("2×2×1",)),
     Row("a row of K left out, and worked on with that", "w5x", "w5x_a", "wrong", ("K", 1),
         steps={"K": {"wrong"}, "scores": FOLLOWS, "scaled": FOLLOWS, "weights": FOLLOWS, "head_output": FOLLOWS}),
-    Row("a window one key too long", "w6", "w6_a", "wrong", ("masked", 1), ("window_off_by_one",), said=("hidden",)),
-    Row("the other item's padding", "w6p", "w6p_b", "wrong", ("masked", 1), ("padding_other_item",), said=("hidden",),
+    Row("a window one key too long", "w6", "w6_a", "wrong", ("masked", 1), ("window_off_by_one",),
+        said=("row 3: key 1 should be hidden", "row 4: key 2 should be hidden")),
+    Row("the other item's padding", "w6p", "w6p_b", "wrong", ("masked", 1), ("padding_other_item",),
+        said=("item 1, rows 1, 2: key 2 should be visible", "item 2, rows 1, 2: key 2 should be hidden"),
         not_said=("overflow",)),
     Row("Q from W_K, K right", "w7", "w7_q", "wrong", ("Q", 1), ("q_from_wk",), ("swap_qk",)),
     Row("K from W_Q, V right", "w7", "w7_k", "wrong", ("K", 1), ("k_from_wq",), ("one_projection",)),

@@ -33,7 +33,9 @@ const Ids not_in_plain_problems = {"packed_order",    "packed_interleaved", "gqa
                                    "gqa_first_only",  "rope_missing",       "rope_pairing",      "rope_direction",
                                    "rope_from_one",   "rope_on_values",     "k_not_transposed",  "elementwise_product",
                                    "softcap_missing", "softcap_after_mask", "mask_part_ignored", "padding_on_queries",
-                                   "causal_corner",   "softmax_overflow"};
+                                   "causal_corner",   "softmax_overflow",   "cross_kv_from_x",   "cross_swapped",
+                                   "rope_on_q_only",  "rope_base",          "rope_along_heads",  "scale_sqrt_all_heads",
+                                   "window_off_by_one", "padding_other_item", "alibi_slopes",    "batch_softmax"};
 
 Ids without(Ids ids, const Ids& removed) {
   for (const std::string_view id : removed) ids.erase(std::find(ids.begin(), ids.end(), id));
@@ -90,7 +92,8 @@ TEST_CASE("in a batch, with rope, soft cap and padding beside causal, too", "[mi
   check_first_steps(
       p, {"packed_order", "packed_interleaved", "gqa_tiled", "gqa_wrong_divisor", "gqa_first_only", "weights_transposed",
           "weights_transposed_q", "weights_transposed_k", "weights_transposed_v", "no_projection", "v_not_projected",
-          "wo_transposed", "k_not_transposed", "elementwise_product", "causal_corner", "softmax_overflow"});
+          "wo_transposed", "k_not_transposed", "elementwise_product", "causal_corner", "softmax_overflow", "cross_kv_from_x",
+          "cross_swapped", "window_off_by_one", "padding_other_item", "alibi_slopes"});
 }
 
 TEST_CASE("however the weights are stored, a mistake gives the same numbers", "[mistakes]") {
@@ -172,6 +175,8 @@ TEST_CASE("what the standard problem cannot tell apart", "[mistakes]") {
   CHECK(groups(p, StepId::X) == Groups{{"mask_multiplied", "mask_fill_weak"}});
   CHECK(groups(p, StepId::output) == Groups{{"swap_qk", "scores_transposed"},
                                             {"v_from_wk", "k_for_v"},
+                                            {"v_for_k", "k_from_wv"},
+                                            {"q_for_v", "v_from_wq"},
                                             {"heads_reversed", "concat_reversed"},
                                             {"mask_multiplied", "mask_fill_weak"}});
 }

@@ -100,6 +100,7 @@ std::string softmax_formula(const Scene& scene, const Step& step, Place place) {
     case Softmax::Over::column: return say(language, phrase::each_column, text) + more;
     case Softmax::Over::heads: return say(language, phrase::over_heads, text) + more;
     case Softmax::Over::matrix: return say(language, phrase::over_matrix, text) + more;
+    case Softmax::Over::items: return say(language, phrase::over_items, text) + more;
   }
   return text;
 }

@@ -117,6 +117,7 @@ inline constexpr Text each_row{"{}, each row", "{}，逐行"};
 inline constexpr Text each_column{"{}, each column", "{}，逐列"};
 inline constexpr Text over_heads{"{}, over the heads", "{}，跨各头"};
 inline constexpr Text over_matrix{"{}, over the whole matrix", "{}，对整个矩阵"};
+inline constexpr Text over_items{"{}, over the items of the batch", "{}，跨批次中的各样本"};
 inline constexpr Text no_maximum_subtracted{", no maximum subtracted", "，不减最大值"};
 inline constexpr Text columns_in_turns{"{}, columns in turns", "{}，各列轮流排列"};
 inline constexpr Text reread{"{} re-read as {}", "{} 重塑为 {}"};

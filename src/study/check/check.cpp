@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <list>
 
 #include "core/error.hpp"
+#include "study/check/dropped_weights.hpp"
+#include "study/check/other_keys.hpp"
 #include "study/check/plan_rows.hpp"
 
 namespace mha::study {
@@ -61,13 +64,15 @@ bool fits_as_well(const Reading& reading, const Reading& formulas, StepId end) {
 class Examination {
  public:
   Examination(const GivenMatrices& given, const Precision& precision, const RowPlan& plan, const Reading& reading,
-              const Reading& truth, const std::vector<Candidate>& candidates, Report& report)
+              const Reading& truth, const std::vector<Candidate>& candidates, const std::vector<Candidate>& pairs,
+              Report& report)
       : given_(given),
         precision_(precision),
         plan_(plan),
         reading_(reading),
         truth_(truth),
         candidates_(candidates),
+        pairs_(pairs),
         report_(report),
         taint_(plan) {}
 
@@ -118,14 +123,22 @@ class Examination {
     finding.given = *given_.find(step, finding.heads.front());
     finding.expected = reading_.at(step)->expected;
     const Reading& earlier = diagnoses_.empty() ? reading_ : diagnoses_.back().reading;
-    std::vector<Diagnosis> found = diagnoses(candidates_, {given_, precision_, reading_, earlier, step, wrong});
+    const Puzzle puzzle{given_, precision_, reading_, earlier, step, wrong};
+    std::vector<Diagnosis> found = diagnoses(candidates_, puzzle);
+    if (found.empty()) {
+      if (std::optional<Candidate> dropped = dropped_weights(plan_, puzzle))
+        found = diagnoses({&recognised_.emplace_back(std::move(*dropped)), 1}, puzzle);
+    }
+    if (found.empty()) found = diagnoses(pairs_, puzzle);
     if (found.empty()) {
       finding.sign = sign_of(step, finding.heads.front(), given_, reading_);
       without_slips_.push_back(*read_answer(plan_, given_.without(step, finding.heads), precision_));
     } else {
       tell_evidence(found.front(), finding);
       for (const Diagnosis& diagnosis : found)
-        finding.suspects.push_back({diagnosis.candidate->mistake, diagnosis.candidate->detail});
+        finding.suspects.push_back({diagnosis.candidate->mistake, diagnosis.candidate->detail, diagnosis.candidate->also});
+      if (found.front().candidate->mistake->first <= StepId::masked)
+        finding.keys = other_keys(found.front().reading, reading_, finding.heads.front());
     }
     report_.findings.push_back(std::move(finding));
     for (auto diagnosis = found.rbegin(); diagnosis != found.rend(); ++diagnosis)
@@ -185,9 +198,10 @@ class Examination {
   const RowPlan& plan_;
   const Reading& reading_;
   const Reading& truth_;
-  const std::vector<Candidate>& candidates_;
+  const std::vector<Candidate>&candidates_, &pairs_;
   Report& report_;
   Taint taint_;
+  std::list<Candidate> recognised_;     // from the numbers given
   std::vector<Diagnosis> diagnoses_;    // of the mistakes found so far, the likeliest of the latest last
   std::vector<Reading> without_slips_;  // what would follow without the matrices that are wrong for no known reason
 };
@@ -198,7 +212,8 @@ Checker::Checker(const Problem& problem, const ToleranceOptions& tolerance)
     : problem_(problem),
       tolerance_(tolerance),
       right_(answer_plan(problem)),
-      candidates_(make_candidates(problem, right_)) {
+      candidates_(make_candidates(problem, right_)),
+      pairs_(make_pairs(problem, right_)) {
   for (FairForm& form : fair_forms(problem)) fair_.push_back({RowPlan(std::move(form.plan)), form.remarks, form.rejoins});
   truth_ = *read_answer(right_, GivenMatrices(io::Answer(), problem), Precision());
 }
@@ -215,7 +230,7 @@ Report Checker::check(const io::Answer& answer) const {
   for (const StepName& name : step_names)
     if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
       report.unknown.push_back(fmt::format("this problem has no step {}: what is given there was passed over.", name.id));
-  Examination(given, precision, *read.plan, read.reading, truth_, candidates_, report).examine();
+  Examination(given, precision, *read.plan, read.reading, truth_, candidates_, pairs_, report).examine();
   const auto is_judged = [](const StepVerdict& step) { return step.verdict != Verdict::not_given; };
   if (std::none_of(report.steps.begin(), report.steps.end(), is_judged))
     report.unusable = fmt::format("{}: nothing in it can be judged; {}", answer.name,

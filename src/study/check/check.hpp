@@ -38,7 +38,7 @@ class Checker {
   ToleranceOptions tolerance_;
   RowPlan right_;
   std::vector<FairPlan> fair_;
-  std::vector<Candidate> candidates_;
+  std::vector<Candidate> candidates_, pairs_;
   Reading truth_;  // nothing given
 };
 

@@ -111,22 +111,35 @@ auto power_of(const Diagnosis& e) {
 // Nearer to the numbers is likelier, as far as rounding lets one tell; then what people do more often.
 auto unlikelihood_of(const Diagnosis& e) {
   constexpr double steps = 10;  // finer differences are chance
-  return std::tuple(std::floor(e.misfit * steps), e.candidate->mistake->frequency, e.candidate->mistake);
+  const Candidate& made = *e.candidate;
+  const char second = made.also == nullptr ? '\0' : made.also->frequency;
+  return std::tuple(std::floor(e.misfit * steps), made.mistake->frequency, second, made.mistake);
+}
+
+void add_forms(Variants forms, const Mistake* mistake, const Mistake* also, const RowPlan& right,
+               std::vector<Candidate>& result) {
+  for (Variant& form : forms) {
+    RowPlan plan(std::move(form.plan));
+    const Rows changed = changed_rows(plan, right);
+    const auto first = std::find(changed.begin(), changed.end(), true);
+    if (first == changed.end()) continue;
+    const StepId step = step_names[static_cast<std::size_t>(first - changed.begin())].step;
+    result.push_back({mistake, std::move(form.detail), std::move(plan), changed, step, also});
+  }
 }
 
 }  // namespace
 
 std::vector<Candidate> make_candidates(const Problem& problem, const RowPlan& right) {
   std::vector<Candidate> result;
-  for (const Mistake& mistake : mistakes())
-    for (Variant& form : mistake.variants(problem)) {
-      RowPlan plan(std::move(form.plan));
-      const Rows changed = changed_rows(plan, right);
-      const auto first = std::find(changed.begin(), changed.end(), true);
-      if (first == changed.end()) continue;
-      const StepId step = step_names[static_cast<std::size_t>(first - changed.begin())].step;
-      result.push_back({&mistake, std::move(form.detail), std::move(plan), changed, step});
-    }
+  for (const Mistake& mistake : mistakes()) add_forms(mistake.variants(problem), &mistake, nullptr, right, result);
+  return result;
+}
+
+std::vector<Candidate> make_pairs(const Problem& problem, const RowPlan& right) {
+  std::vector<Candidate> result;
+  for (const MistakePair& pair : mistake_pairs())
+    add_forms(pair.variants(problem), pair.first, pair.second, right, result);
   return result;
 }
 
@@ -135,7 +148,7 @@ bool Puzzle::concerns(StepId row, std::size_t head) const {
   return head < wrong.size() && wrong[head];
 }
 
-std::vector<Diagnosis> diagnoses(const std::vector<Candidate>& candidates, const Puzzle& puzzle) {
+std::vector<Diagnosis> diagnoses(std::span<const Candidate> candidates, const Puzzle& puzzle) {
   std::vector<Diagnosis> best;
   for (const Candidate& candidate : candidates) {
     if (candidate.first > puzzle.step) continue;
@@ -148,7 +161,9 @@ std::vector<Diagnosis> diagnoses(const std::vector<Candidate>& candidates, const
   std::stable_sort(best.begin(), best.end(), likelier);
   std::vector<Diagnosis> one_each;
   for (Diagnosis& diagnosis : best) {
-    const auto same = [&](const Diagnosis& e) { return e.candidate->mistake == diagnosis.candidate->mistake; };
+    const auto same = [&](const Diagnosis& e) {
+      return e.candidate->mistake == diagnosis.candidate->mistake && e.candidate->also == diagnosis.candidate->also;
+    };
     if (std::none_of(one_each.begin(), one_each.end(), same)) one_each.push_back(std::move(diagnosis));
   }
   return one_each;

@@ -1,6 +1,8 @@
 // Which known mistakes explain a wrong step: each is made on the person's own numbers and compared with what was given.
 #pragma once
 
+#include <span>
+
 #include "study/check/answer_walk.hpp"
 #include "study/check/report.hpp"
 #include "study/mistakes/mistake.hpp"
@@ -14,10 +16,14 @@ struct Candidate {
   RowPlan plan;
   Rows changed;  // which rows it computes otherwise
   StepId first;  // of them
+  const Mistake* also = nullptr;  // made together with it
 };
 
 // All forms of all mistakes that can be made on the problem and change anything.
 std::vector<Candidate> make_candidates(const Problem& problem, const RowPlan& right);
+
+// Those of two mistakes that go together.
+std::vector<Candidate> make_pairs(const Problem& problem, const RowPlan& right);
 
 // A step that does not follow from the person's earlier numbers.
 struct Puzzle {
@@ -43,7 +49,7 @@ struct Diagnosis {
 };
 
 // Those that explain most, one for each mistake: the numbers cannot tell them apart. The likeliest first.
-std::vector<Diagnosis> diagnoses(const std::vector<Candidate>& candidates, const Puzzle& puzzle);
+std::vector<Diagnosis> diagnoses(std::span<const Candidate> candidates, const Puzzle& puzzle);
 
 // What the wrong numbers of this step and head (from 0) have in common where no known mistake fits; nothing where they show
 // no pattern.

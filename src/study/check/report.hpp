@@ -48,7 +48,15 @@ struct Sign {
 
 struct Suspect {
   const Mistake* mistake = nullptr;
-  std::string detail;  // which form of it
+  std::string detail;             // which form of it
+  const Mistake* also = nullptr;  // made together with it
+};
+
+// Rows of masked scores where other keys are hidden than should be.
+struct OtherKeys {
+  Index item = 0;
+  std::vector<Index> rows;             // with the same keys
+  std::vector<Index> hidden, visible;  // as they should be
 };
 
 // A step that does not follow from the person's own earlier numbers.
@@ -61,6 +69,7 @@ struct Finding {
   Index later_steps = 0;             // so many given steps behind it match them as well
   bool to_the_end = false;           // all of those that were given
   std::optional<Sign> sign;
+  std::vector<OtherKeys> keys;  // of the first of these heads, where the first suspect changes what is hidden
 
   GivenMatrix given;   // of the first of these heads
   Uncertain expected;  // of all heads, with the tolerance

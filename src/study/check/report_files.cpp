@@ -9,8 +9,6 @@
 namespace mha::study {
 namespace {
 
-using Spread = io::JsonWriter::Spread;
-
 std::string_view verdict_of(const Report& report) {
   return report.unusable ? "unusable" : report.is_right() ? "right" : "wrong";
 }
@@ -25,7 +23,8 @@ std::vector<std::string_view> mistakes_of(const Report& report, std::optional<Hi
   if (!tells(hint, Hint::mistake)) return ids;
   for (const Finding& finding : report.findings)
     for (const Suspect& suspect : finding.suspects)
-      if (std::find(ids.begin(), ids.end(), suspect.mistake->id) == ids.end()) ids.push_back(suspect.mistake->id);
+      for (const Mistake* mistake : {suspect.mistake, suspect.also})
+        if (mistake != nullptr && std::find(ids.begin(), ids.end(), mistake->id) == ids.end()) ids.push_back(mistake->id);
   return ids;
 }
 
@@ -60,7 +59,7 @@ class ReportJson {
     else
       write_place(name_of(report.findings.front().step).id, head_of(report.findings.front()));
     json_.key("mistakes");
-    json_.begin_array(Spread::line);
+    json_.begin_array(io::JsonWriter::Spread::line);
     for (const std::string_view id : mistakes_of(report, hint_)) json_.text(id);
     json_.end();
     json_.key("steps");
@@ -71,7 +70,7 @@ class ReportJson {
   }
 
   void write_place(std::string_view step, std::optional<Index> head) {
-    json_.begin_object(Spread::line);
+    json_.begin_object(io::JsonWriter::Spread::line);
     write_step(step, tells(hint_, Hint::place) ? head : std::nullopt);
     json_.end();
   }
@@ -87,7 +86,7 @@ class ReportJson {
 
   void write(const StepVerdict& step) {
     const bool given = step.verdict != Verdict::not_given;
-    json_.begin_object(Spread::line);
+    json_.begin_object(io::JsonWriter::Spread::line);
     write_step(name_of(step.step).id, step.head ? std::optional(*step.head + 1) : std::nullopt);
     json_.text("verdict", name_of(step.verdict).id);
     json_.key("max_difference");

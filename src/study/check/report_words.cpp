@@ -6,6 +6,7 @@
 #include "show/words/notation.hpp"
 #include "show/words/phrases.hpp"
 #include "study/check/comparison.hpp"
+#include "study/check/other_keys.hpp"
 
 namespace mha::study {
 namespace {
@@ -33,6 +34,7 @@ constexpr Text and_some_later{"all {} entries of {} and the next {} steps match"
 constexpr Text only_in_these{"made {} only", "只在{}"};
 constexpr Text no_known_mistake{"no known mistake gives these numbers", "没有已知的错误能得出这些数"};
 constexpr Text one_of{"one of these, which the numbers cannot tell apart:", "下列错误之一，从数值上无法区分："};
+constexpr Text two_together{"two mistakes together: {} — and {}", "两个错误同时出现：{}；并且：{}"};
 constexpr Text before_is_right{"What was given before it is right.", "在它之前给出的各步都对。"};
 
 // "A, B"
@@ -129,11 +131,16 @@ std::vector<std::string> ReportWords::causes(const Finding& finding) const {
   std::vector<std::string> sentences;
   if (finding.suspects.size() > 1) sentences.push_back(show::say(language_, one_of));
   for (const Suspect& suspect : finding.suspects) {
-    std::string form(suspect.mistake->id);
+    std::string what(suspect.mistake->what.in(language_)), form(suspect.mistake->id);
+    if (suspect.also != nullptr) {
+      what = show::say(language_, two_together, what, suspect.also->what.in(language_));
+      form += fmt::format(" + {}", suspect.also->id);
+    }
     if (!suspect.detail.empty()) form += show::say(language_, show::phrase::semicolon) + suspect.detail;
-    sentences.push_back(std::string(suspect.mistake->what.in(language_)) +
-                        show::say(language_, show::phrase::in_parentheses, form));
+    sentences.push_back(what + show::say(language_, show::phrase::in_parentheses, form));
   }
+  const bool has_items = finding.expected.numbers->shape().batch > 1;
+  if (!finding.keys.empty()) sentences.push_back(told(finding.keys, language_, base_, has_items));
   if (finding.suspects.empty()) sentences.push_back(show::say(language_, no_known_mistake));
   if (finding.sign) {
     const bool has_number = true_numbers_ && !finding.sign->number.empty();

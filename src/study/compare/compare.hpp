@@ -8,13 +8,14 @@
 
 namespace mha::study {
 
+enum class MatrixVerdict { equal, different, other_shape, left_only, right_only };
+
 // One matrix of a step on both sides.
 struct ComparedMatrix {
-  enum class Verdict { equal, different, other_shape, left_only, right_only };
   StepId step;
   Index item = 0, head = 0;  // from 0; what belongs to all heads is found under head 0
-  Verdict verdict = Verdict::equal;
-  double largest = 0;  // |left − right|, for Verdict::different; infinite where one of them is NaN or infinite alone
+  MatrixVerdict verdict = MatrixVerdict::equal;
+  double largest = 0;  // |left − right|, for MatrixVerdict::different; infinite where one of them is NaN or infinite alone
   Index row = 0, column = 0;  // where it is largest
 };
 

@@ -10,8 +10,6 @@
 namespace mha::study {
 namespace {
 
-using MatrixVerdict = ComparedMatrix::Verdict;
-
 constexpr Text compare_title{"Two computations, step by step", "两种计算，逐步对照"};
 constexpr Text sides{"left: {0} · right: {1}", "左：{0} · 右：{1}"};
 constexpr Text item_number{"item {}", "样本 {}"};

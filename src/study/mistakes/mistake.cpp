@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -29,6 +30,7 @@ Index slice_of(Softmax::Over over, const Shape& shape, Index item, Index head, I
     case Softmax::Over::column: return (item * shape.heads + head) * shape.cols + j;
     case Softmax::Over::heads: return (item * shape.rows + i) * shape.cols + j;
     case Softmax::Over::matrix: return item * shape.heads + head;
+    case Softmax::Over::items: return (head * shape.rows + i) * shape.cols + j;
   }
   return 0;
 }
@@ -64,6 +66,26 @@ void add_with_empty_slices(Variants& variants, Variant variant) {
   variants.push_back({std::move(as_nan), before + "−∞ … −∞ → NaN"});
 }
 
+constexpr std::array<std::array<std::string_view, 2>, 11> made_together = {{
+    {"reshape_without_transpose", "merge_without_transpose"},
+    {"weights_transposed", "wo_transposed"},
+    {"no_projection", "wo_missing"},
+    {"reshape_without_transpose", "scale_sqrt_dmodel"},
+    {"reshape_without_transpose", "scale_sqrt_all_heads"},
+    {"reshape_without_transpose", "scale_dk"},
+    {"reshape_without_transpose", "no_scale"},
+    {"scale_sqrt_dmodel", "merge_without_transpose"},
+    {"scale_sqrt_all_heads", "merge_without_transpose"},
+    {"scale_dk", "merge_without_transpose"},
+    {"no_scale", "merge_without_transpose"},
+}};
+
+Variants answers_of(Variants forms) {
+  Variants result;
+  for (Variant& form : forms) add_with_empty_slices(result, {for_each_head(std::move(form.plan)), std::move(form.detail)});
+  return result;
+}
+
 std::vector<Mistake> collect() {
   std::vector<Mistake> all;
   for (const auto& group : {projection_mistakes(), head_mistakes(), rope_mistakes(), score_mistakes(), mask_mistakes(),
@@ -96,12 +118,30 @@ Variants Forms::finish(std::string_view mistake) && {
 }
 
 Variants Mistake::variants(const Problem& problem) const {
-  Variants result;
   Forms forms(problem, make_plan(problem));
   make(forms);
-  for (Variant& form : std::move(forms).finish(id))
-    add_with_empty_slices(result, {for_each_head(std::move(form.plan)), std::move(form.detail)});
-  return result;
+  return answers_of(std::move(forms).finish(id));
+}
+
+Variants MistakePair::variants(const Problem& problem) const {
+  Forms forms(problem, make_plan(problem));
+  first->make(forms);
+  Variants both;
+  for (Variant& form : std::move(forms).finish(first->id)) {
+    Forms further(problem, std::move(form.plan));
+    second->make(further);
+    for (Variant& made : std::move(further).finish(second->id)) {
+      if (!form.detail.empty()) made.detail = form.detail + (made.detail.empty() ? "" : "; ") + made.detail;
+      both.push_back(std::move(made));
+    }
+  }
+  return answers_of(std::move(both));
+}
+
+std::vector<MistakePair> mistake_pairs() {
+  std::vector<MistakePair> all;
+  for (const auto& [first, second] : made_together) all.push_back({find_mistake(first), find_mistake(second)});
+  return all;
 }
 
 std::span<const Mistake> mistakes() {

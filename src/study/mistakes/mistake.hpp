@@ -37,6 +37,15 @@ std::span<const Mistake> mistakes();
 // Null where no mistake has this id.
 const Mistake* find_mistake(std::string_view id);
 
+// Two mistakes that go together in programs.
+struct MistakePair {
+  const Mistake* first;
+  const Mistake* second;
+
+  Variants variants(const Problem& problem) const;
+};
+std::vector<MistakePair> mistake_pairs();
+
 // A plan as answers give its rows: with grouped heads K, K_rot and V, too, have one matrix for each query head.
 Plan for_each_head(Plan plan);
 

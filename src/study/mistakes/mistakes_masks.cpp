@@ -1,5 +1,8 @@
 // Mistakes in the mask: left out, put in another place, filled with other numbers, or of another shape.
+#include <fmt/format.h>
+
 #include <array>
+#include <cmath>
 #include <functional>
 
 #include "core/mask.hpp"
@@ -53,21 +56,20 @@ void mask_numbers(Forms& forms, double where_kept, double where_hidden) {
 
 // Other numbers in place of each mask of one kind; `changed` gives them, or nothing where this mask cannot be so mistaken.
 template <typename Changed>
-void other_masks(Forms& forms, Mask::Kind kind, Changed changed) {
+void other_masks(Forms& forms, Mask::Kind kind, Changed changed, const std::string& detail = {}) {
   if (!forms.has(StepId::masked)) return;
-  PlanEditor& edit = forms.add();
-  bool mistaken = false;
-  for (ValueId& term : edit.step(StepId::masked).in) {
-    const Value& old = edit.operand(term);
+  PlanEditor original(forms.right), *edit = nullptr;
+  const std::vector<ValueId> terms = original.step(StepId::masked).in;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const Value& old = original.operand(terms[i]);
     if (old.mask < 0) continue;
     const Mask& mask = forms.problem.masks[static_cast<std::size_t>(old.mask)];
     if (mask.kind != kind) continue;
     std::optional<Tensor> numbers = changed(mask);
     if (!numbers) continue;
-    term = edit.constant(old.symbol + "′", std::move(*numbers));
-    mistaken = true;
+    if (edit == nullptr) edit = &forms.add(detail);
+    edit->step(StepId::masked).in[i] = edit->constant(old.symbol + "′", std::move(*numbers));
   }
-  if (!mistaken) forms.none();
 }
 
 void padding_on_queries(Forms& forms) {
@@ -78,6 +80,80 @@ void padding_on_queries(Forms& forms) {
     std::copy_n(by_key.data(), by_key.size(), by_query.data());
     return std::optional(std::move(by_query));
   });
+}
+
+// The padding of item other(item, head) in place of each item's own.
+template <typename Other>
+void padding_of(Forms& forms, Other other, const std::string& detail) {
+  const Index items = forms.problem.batch();
+  const auto changed = [&](const Mask& mask) -> std::optional<Tensor> {
+    if (mask.matrix.shape().batch == 1) return std::nullopt;
+    const Tensor own = mask_tensor(mask, forms.problem);
+    Tensor numbers({items, forms.problem.heads, 1, own.shape().cols});
+    for (Index item = 0; item < items; ++item)
+      for (Index head = 0; head < forms.problem.heads; ++head)
+        std::copy_n(own.matrix(other(item, head), 0), own.shape().cols, numbers.matrix(item, head));
+    return numbers;
+  };
+  other_masks(forms, Mask::Kind::padding, changed, detail);
+}
+
+// Of a neighbour or the first, or as programs get it that repeat the items' masks as a whole where they should repeat each.
+void padding_other_item(Forms& forms) {
+  const Index items = forms.problem.batch(), heads = forms.problem.heads;
+  if (items == 1) return;
+  padding_of(forms, [items](Index item, Index) { return (item + 1) % items; }, "i ← i + 1");
+  if (items > 2) padding_of(forms, [items](Index item, Index) { return (item + items - 1) % items; }, "i ← i − 1");
+  padding_of(forms, [](Index, Index) { return Index{0}; }, "i ← 1");
+  if (heads > 1)
+    padding_of(forms, [=](Index item, Index head) { return (item * heads + head) % items; }, "b×h → h×b");
+}
+
+void window_off_by_one(Forms& forms) {
+  const auto moved = [](std::optional<Index>& side, Index by) {
+    if (side) *side += by;
+    return by == 0 || (side && *side >= 0);
+  };
+  const auto told = [](const char* side, Index by) { return by == 0 ? "" : std::string(side) + (by > 0 ? " + 1" : " − 1"); };
+  for (const Index left : {-1, 0, 1})
+    for (const Index right : {-1, 0, 1}) {
+      if (left * right < 0 || (left == 0 && right == 0)) continue;
+      const auto changed = [&](Mask mask) -> std::optional<Tensor> {
+        if (!moved(mask.left, left) || !moved(mask.right, right)) return std::nullopt;
+        return mask_tensor(mask, forms.problem);
+      };
+      const std::string between = left != 0 && right != 0 ? ", " : "";
+      other_masks(forms, Mask::Kind::window, changed, told("left", left) + between + told("right", right));
+    }
+}
+
+// ALiBi with the slope slope(i) of head i, counted from 1.
+template <typename Slope>
+void sloped(Forms& forms, const std::string& detail, Slope slope) {
+  const auto changed = [&](Mask mask) {
+    mask.slopes.emplace();
+    for (Index head = 1; head <= forms.problem.heads; ++head) mask.slopes->push_back(slope(static_cast<double>(head)));
+    return std::optional(mask_tensor(mask, forms.problem));
+  };
+  other_masks(forms, Mask::Kind::alibi, changed, detail);
+}
+
+void other_slopes(Forms& forms) {
+  const auto h = static_cast<double>(forms.problem.heads);
+  const double power = std::exp2(std::ceil(std::log2(h)));  // the next one
+  const std::vector<double> usual = alibi_slopes(forms.problem.heads);
+  const auto step_of = [](double count, double shift) {
+    return [=](double head) { return std::exp2(-8 * (head + shift) / count); };
+  };
+  if (power != h) {
+    sloped(forms, fmt::format("2^(−8i/{:g})", power), step_of(power, 0));
+    sloped(forms, fmt::format("2^(−8i/{:g})", h), step_of(h, 0));
+  } else {
+    sloped(forms, fmt::format("2^(−8(i − 1)/{:g})", h), step_of(h, -1));
+    sloped(forms, fmt::format("2^(−8(i + 1)/{:g})", h), step_of(h, 1));
+  }
+  for (const double one : {0.5, 1.0}) sloped(forms, fmt::format("{:g}", one), [one](double) { return one; });
+  if (usual[0] != 0.5) sloped(forms, fmt::format("{:g}", usual[0]), [&](double) { return usual[0]; });
 }
 
 // The causal mask with query i standing at another key.
@@ -96,8 +172,21 @@ void causal_shifted(Forms& forms, Index shift) {
   });
 }
 
-// Hidden are the keys before the query's own, those that j < i would let through, instead of those behind it.
+// Rows and columns exchanged. Of a causal mask: hidden are the keys before the query's own, those that j < i would let
+// through, instead of those behind it.
 void mask_transposed(Forms& forms) {
+  for (const Mask::Kind kind : {Mask::Kind::allow, Mask::Kind::block})
+    other_masks(forms, kind, [&](const Mask& mask) -> std::optional<Tensor> {
+      const Tensor numbers = mask_tensor(mask, forms.problem);
+      const Shape& shape = numbers.shape();
+      if (shape.rows != shape.cols) return std::nullopt;
+      Tensor turned(shape);
+      for (Index item = 0; item < shape.batch; ++item)
+        for (Index head = 0; head < shape.heads; ++head)
+          for (Index i = 0; i < shape.rows; ++i)
+            for (Index j = 0; j < shape.cols; ++j) turned.at(item, head, i, j) = numbers.at(item, head, j, i);
+      return turned;
+    });
   other_masks(forms, Mask::Kind::causal, [&](const Mask& mask) {
     Tensor numbers = causal_moved(mask, forms.problem, [](Index offset) { return offset - 1; });
     for (Index i = 0; i < numbers.size(); ++i) numbers.data()[i] = numbers.data()[i] == 0 ? minus_infinity : 0;
@@ -200,11 +289,31 @@ constexpr std::array mask_rows = {
             'B',
             padding_on_queries},
     Mistake{"mask_transposed",
-            {"the causal mask was the wrong way round and hid the past: hide the keys j > i behind the query",
-             "因果掩码的三角反了，遮住了过去：应遮住查询之后的键 j > i"},
+            {"the mask had its rows and columns exchanged: row i says which keys query i may look at, a causal one hides all "
+             "j > i",
+             "掩码的行与列颠倒了：第 i 行说明查询 i 可以看哪些键，因果掩码遮住所有 j > i"},
             StepId::masked,
             'C',
             mask_transposed},
+    Mistake{"padding_other_item",
+            {"the padding of another item was hidden: each item has its own padding, the same in all its heads",
+             "遮住的是另一个样本的填充：每个样本有自己的填充掩码，它的各个头都用这一个"},
+            StepId::masked,
+            'B',
+            padding_other_item},
+    Mistake{"window_off_by_one",
+            {"the window was one key too long or too short: left and right count the keys beside the query's own",
+             "窗口多了或少了一个键：left 和 right 数的是查询自己的键两边的键"},
+            StepId::masked,
+            'A',
+            window_off_by_one},
+    Mistake{"alibi_slopes",
+            {"ALiBi had other slopes: head i of h, a power of two, has 2^(−8i/h); other numbers of heads take those of the "
+             "power of two below, then every other one of the power of two above",
+             "ALiBi 的斜率不对：h 为 2 的幂时，头 i 的斜率是 2^(−8i/h)；否则先取较小的 2 的幂的斜率，再隔一个取较大的 2 的幂的斜率"},
+            StepId::masked,
+            'B',
+            other_slopes},
     Mistake{"causal_strict",
             {"the causal mask hid the query's own token as well: j = i stays visible",
              "因果掩码把查询自己也遮住了：j = i 应当可见"},

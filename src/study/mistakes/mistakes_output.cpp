@@ -10,8 +10,13 @@ void merge_as_reshape(PlanEditor& edit) {
   edit.replace({Op::reshape, StepId::concat, {edit.value(StepId::head_output)}});
 }
 
+// Programs may fold the heads into the axis of the items, which is then read as that of the items and the tokens.
 void merge_without_transpose(Forms& forms) {
   merge_as_reshape(forms.add());
+  if (forms.problem.batch() == 1 || forms.problem.heads == 1) return;
+  PlanEditor& edit = forms.add("h×b×n×d_v → b×n×(h·d_v)");
+  merge_as_reshape(edit);
+  edit.step(StepId::concat).heads_first = true;
 }
 
 void concat_arranged(Forms& forms, Arrangement arrangement) {

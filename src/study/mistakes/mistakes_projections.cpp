@@ -1,4 +1,6 @@
 // Mistakes in the projections: wrong weights, wrong biases, or none.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -46,17 +48,48 @@ void bias_forgotten(Forms& forms, const Projections& which) {
   if (!forgotten) forms.none();
 }
 
-// Several projections made with the weights and the bias of another: pairs of (whose result, whose weights).
-void with_weights_of_another(Forms& forms, const std::vector<std::pair<Projection, Projection>>& pairs) {
-  const Problem& problem = forms.problem;
-  PlanEditor &edit = forms.add(), original(forms.right);
-  for (const auto& [result, source] : pairs) {
-    if (problem.*result.heads != problem.*source.heads) return forms.none();
-    std::vector<ValueId>& in = edit.step(product_of(result, problem)).in;
-    const std::vector<ValueId>& from = original.step(product_of(source, problem)).in;
-    in.resize(1);
-    in.insert(in.end(), from.begin() + 1, from.end());
+using Sources = std::vector<std::pair<Projection, Projection>>;  // whose result, whose weights
+
+std::string weights_and_own_biases(const Sources& sources) {
+  std::string text;
+  for (const auto& [result, source] : sources) {
+    const std::string_view to = name_of(result.id).symbol, from = name_of(source.id).symbol;
+    text += fmt::format("{}{} ← W_{}, b_{}", text.empty() ? "" : "; ", to, from, to);
   }
+  return text;
+}
+
+// Several projections made with the weights of another, and with its bias or still with their own.
+void with_weights_of_another(Forms& forms, const Sources& sources) {
+  const Problem& problem = forms.problem;
+  bool biased = false;
+  for (const auto& [result, source] : sources) {
+    if (problem.*result.heads != problem.*source.heads) return;
+    biased = biased || (problem.*result.linear).b || (problem.*source.linear).b;
+  }
+  PlanEditor original(forms.right);
+  for (const bool own_bias : {false, true}) {
+    if (own_bias && !biased) return;
+    PlanEditor& edit = forms.add(own_bias ? weights_and_own_biases(sources) : "");
+    for (const auto& [result, source] : sources) {
+      std::vector<ValueId>& in = edit.step(product_of(result, problem)).in;
+      const std::vector<ValueId>& from = original.step(product_of(source, problem)).in;
+      in[1] = from[1];
+      if (own_bias) continue;
+      in.resize(2);
+      in.insert(in.end(), from.begin() + 2, from.end());
+    }
+  }
+}
+
+// K and V from X instead of X_kv; exchanged: and Q from X_kv.
+void other_inputs(Forms& forms, bool exchanged) {
+  const Problem& problem = forms.problem;
+  if (!problem.X_kv) return;
+  PlanEditor& edit = forms.add();
+  const ValueId X = edit.value(StepId::X), X_kv = edit.step(product_of(K_projection, problem)).in[0];
+  for (const Projection& projection : {K_projection, V_projection}) edit.step(product_of(projection, problem)).in[0] = X;
+  if (exchanged) edit.step(product_of(Q_projection, problem)).in[0] = X_kv;
 }
 
 // The input itself in place of its projection: cut into heads where its width is that of all heads, or given to each head.
@@ -192,6 +225,51 @@ constexpr std::array projection_rows = {
             [](Forms& forms) {
               with_weights_of_another(forms, {{Q_projection, K_projection}, {K_projection, Q_projection}});
             }},
+    Mistake{"q_from_wk",
+            {"Q was computed with W_K: the queries have their own weights W_Q", "Q 用了 W_K 计算：查询有自己的权重矩阵 W_Q"},
+            StepId::Q,
+            'B',
+            [](Forms& forms) { with_weights_of_another(forms, {{Q_projection, K_projection}}); }},
+    Mistake{"q_from_wv",
+            {"Q was computed with W_V: the queries have their own weights W_Q", "Q 用了 W_V 计算：查询有自己的权重矩阵 W_Q"},
+            StepId::Q,
+            'B',
+            [](Forms& forms) { with_weights_of_another(forms, {{Q_projection, V_projection}}); }},
+    Mistake{"k_from_wq",
+            {"K was computed with W_Q: the keys have their own weights W_K", "K 用了 W_Q 计算：键有自己的权重矩阵 W_K"},
+            StepId::K,
+            'B',
+            [](Forms& forms) { with_weights_of_another(forms, {{K_projection, Q_projection}}); }},
+    Mistake{"k_from_wv",
+            {"K was computed with W_V: the keys have their own weights W_K", "K 用了 W_V 计算：键有自己的权重矩阵 W_K"},
+            StepId::K,
+            'B',
+            [](Forms& forms) { with_weights_of_another(forms, {{K_projection, V_projection}}); }},
+    Mistake{"v_from_wq",
+            {"V was computed with W_Q: the values have their own weights W_V", "V 用了 W_Q 计算：值有自己的权重矩阵 W_V"},
+            StepId::V,
+            'B',
+            [](Forms& forms) { with_weights_of_another(forms, {{V_projection, Q_projection}}); }},
+    Mistake{"swap_kv",
+            {"W_K and W_V were exchanged: the keys come from W_K and the values from W_V",
+             "W_K 与 W_V 用反了：键由 W_K 得到，值由 W_V 得到"},
+            StepId::K,
+            'B',
+            [](Forms& forms) {
+              with_weights_of_another(forms, {{K_projection, V_projection}, {V_projection, K_projection}});
+            }},
+    Mistake{"cross_kv_from_x",
+            {"K and V were computed from X: in cross-attention only the queries come from X, keys and values from X_kv",
+             "K 和 V 由 X 得到：交叉注意力中只有查询来自 X，键和值来自 X_kv"},
+            StepId::K,
+            'A',
+            [](Forms& forms) { other_inputs(forms, false); }},
+    Mistake{"cross_swapped",
+            {"X and X_kv were exchanged: the queries come from X, keys and values from X_kv",
+             "X 与 X_kv 用反了：查询来自 X，键和值来自 X_kv"},
+            StepId::Q,
+            'B',
+            [](Forms& forms) { other_inputs(forms, true); }},
     Mistake{"packed_order",
             {"W_QKV was cut in another order: its columns are all queries, then all keys, then all values",
              "W_QKV 的拆分顺序不对：各列依次是全部查询、全部键、全部值"},

@@ -1,5 +1,9 @@
 // Mistakes in the rotary positions: left out, turned otherwise, or turned where nothing turns.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "study/mistakes/forms.hpp"
 
@@ -33,6 +37,16 @@ void rope_direction(Forms& forms) {
   }
 }
 
+// The angles of the same problem with another rope.
+void with_angles_of(PlanEditor& edit, const Problem& other) {
+  PlanEditor turned(make_plan(other));
+  for (const StepId id : rotated_steps)
+    for (const std::size_t i : {1, 2}) {
+      const Value& angles = turned.operand(turned.step(id).in[i]);
+      edit.step(id).in[i] = edit.constant(angles.symbol, *angles.constant);
+    }
+}
+
 void rope_from_one(Forms& forms) {
   if (!forms.problem.rope) return;
   Problem later = forms.problem;
@@ -40,12 +54,44 @@ void rope_from_one(Forms& forms) {
   for (auto* positions : {&later.rope->positions, &later.rope->positions_kv})
     if (*positions)
       for (Index& position : **positions) ++position;
-  PlanEditor &edit = forms.add(), shifted(make_plan(later));
-  for (const StepId id : rotated_steps)
-    for (const std::size_t i : {1, 2}) {
-      const Value& angles = shifted.operand(shifted.step(id).in[i]);
-      edit.step(id).in[i] = edit.constant(angles.symbol, *angles.constant);
-    }
+  with_angles_of(forms.add(), later);
+}
+
+void rope_on_q_only(Forms& forms) {
+  if (forms.problem.rope) forms.add().leave_out(StepId::K_rot);
+}
+
+void rope_base(Forms& forms) {
+  if (!forms.problem.rope) return;
+  const double right = forms.problem.rope->base;
+  std::vector<double> tried{right};
+  for (const double base : {1e4, 5e5, 1e6, 1e2, 10 * right, right / 10}) {
+    if (std::find(tried.begin(), tried.end(), base) != tried.end()) continue;
+    tried.push_back(base);
+    Problem other = forms.problem;
+    other.rope->base = base;
+    with_angles_of(forms.add(fmt::format("base = {:.10g}", base)), other);
+  }
+}
+
+// One row of angles for each head, which serves all its tokens.
+void rope_along_heads(Forms& forms) {
+  if (!forms.problem.rope) return;
+  const Rope& rope = *forms.problem.rope;
+  PlanEditor& edit = forms.add();
+  for (const StepId id : rotated_steps) {
+    const Shape& shape = edit.shape(id);
+    Tensor cosines({1, shape.heads, shape.rows, rope.dims / 2}), sines(cosines.shape());
+    for (Index head = 0; head < shape.heads; ++head)
+      for (Index row = 0; row < shape.rows; ++row)
+        for (Index t = 0; t < rope.dims / 2; ++t) {
+          const double turn = std::pow(rope.base, -2.0 * static_cast<double>(t) / static_cast<double>(rope.dims));
+          cosines.at(0, head, row, t) = std::cos(static_cast<double>(rope.start + head) * turn);
+          sines.at(0, head, row, t) = std::sin(static_cast<double>(rope.start + head) * turn);
+        }
+    edit.step(id).in[1] = edit.constant("cos", std::move(cosines));
+    edit.step(id).in[2] = edit.constant("sin", std::move(sines));
+  }
 }
 
 void rope_on_values(Forms& forms) {
@@ -84,6 +130,24 @@ constexpr std::array rope_rows = {
             StepId::Q_rot,
             'C',
             rope_from_one},
+    Mistake{"rope_on_q_only",
+            {"only the queries were turned: their positions turn the keys as well",
+             "只旋转了查询：键也要按位置旋转"},
+            StepId::K_rot,
+            'C',
+            rope_on_q_only},
+    Mistake{"rope_base",
+            {"the rows were turned with another base: pair t turns at position p by the angle p·base^(−2t/dims)",
+             "旋转时底数不对：第 t 对在位置 p 处旋转的角度是 p·base^(−2t/dims)"},
+            StepId::Q_rot,
+            'B',
+            rope_base},
+    Mistake{"rope_along_heads",
+            {"the head's number was taken for the position: in every head a row turns by the position of its token",
+             "把头的编号当成了位置：在每个头里，各行都按自己词元的位置旋转"},
+            StepId::Q_rot,
+            'B',
+            rope_along_heads},
     Mistake{"rope_on_values",
             {"V was turned as well: positions turn Q and K only", "把 V 也旋转了：只有 Q 和 K 按位置旋转"},
             StepId::head_output,

@@ -50,6 +50,12 @@ double d_k(const Forms& forms) {
   return static_cast<double>(forms.problem.d_k());
 }
 
+// Where it is √d_model, it is called that.
+void scale_sqrt_all_heads(Forms& forms) {
+  const Index width = forms.problem.heads * forms.problem.d_k();
+  if (width != forms.problem.d_model()) scaled_by(forms, "1/√(h·d_k)", 1 / std::sqrt(static_cast<double>(width)));
+}
+
 void no_scale(Forms& forms) {
   if (forms.has(StepId::scaled)) forms.add().leave_out(StepId::scaled);
 }
@@ -118,8 +124,15 @@ constexpr std::array score_rows = {
             StepId::scaled,
             'A',
             [](Forms& forms) {
-              scaled_by(forms, "1/√(h·d_k)", 1 / std::sqrt(static_cast<double>(forms.problem.heads) * d_k(forms)));
+              scaled_by(forms, "1/√d_model", 1 / std::sqrt(static_cast<double>(forms.problem.d_model())));
             }},
+    Mistake{"scale_sqrt_all_heads",
+            {"the scores were divided by √(h·d_k), the root of the width of all heads together: divide by √d_k, the root of "
+             "one head's width",
+             "分数除以了所有头合起来的宽度的平方根 √(h·d_k)：应除以一个头的宽度的平方根 √d_k"},
+            StepId::scaled,
+            'B',
+            scale_sqrt_all_heads},
     Mistake{"scale_dk",
             {"the scores were divided by d_k, without the root or by √d_k twice: divide them once, by √d_k",
              "分数除以了 d_k（没有开方，或除了两次 √d_k）：应只除一次 √d_k"},

@@ -60,6 +60,15 @@ void weights_averaged(Forms& forms) {
   edit.append({Op::copy, StepId::weights, {}});
 }
 
+// Which weights are dropped is chance: here every other one. `check` recognises any others from the numbers given.
+void dropout(Forms& forms) {
+  PlanEditor& edit = forms.add("p = 0.5");
+  const Shape& shape = edit.shape(StepId::weights);
+  Tensor factors({1, 1, shape.rows, shape.cols});
+  for (Index i = 0; i < factors.size(); ++i) factors.data()[i] = (i / shape.cols + i % shape.cols) % 2 == 0 ? 2 : 0;
+  edit.append({Op::multiply, StepId::weights, {edit.constant("0, 1/(1 − p)", std::move(factors))}});
+}
+
 void attention_transposed(Forms& forms) {
   forms.add().step(StepId::head_output).first_transposed = true;
 }
@@ -92,6 +101,14 @@ constexpr std::array weight_rows = {
             StepId::weights,
             'C',
             [](Forms& forms) { softmax_over(forms, Softmax::Over::matrix); }},
+    Mistake{"batch_softmax",
+            {"the softmax ran over the items of the batch: in each item each row sums to 1",
+             "softmax 沿批次的各个样本做了：应在每个样本内使每一行之和为 1"},
+            StepId::weights,
+            'C',
+            [](Forms& forms) {
+              if (forms.problem.batch() > 1) softmax_over(forms, Softmax::Over::items);
+            }},
     Mistake{"softmax_overflow",
             {"e^z overflowed and gave NaN: subtract the row's maximum first, which changes no weight",
              "e^z 溢出而得 NaN：应先减去该行的最大值，权重不变"},
@@ -132,6 +149,13 @@ constexpr std::array weight_rows = {
             StepId::weights,
             'B',
             weights_averaged},
+    Mistake{"dropout",
+            {"some weights became 0 and all others 1/(1 − p) of the true ones, as dropout makes them in training: otherwise "
+             "none is dropped",
+             "一部分权重变为 0，其余都成为原来的 1/(1 − p)，这是训练时的 dropout：此外不丢弃任何权重"},
+            StepId::weights,
+            'B',
+            dropout},
     Mistake{"attention_transposed",
             {"Aᵀ·V was computed: row i of A says how query i mixes the rows of V, so it is A·V",
              "算成了 Aᵀ·V：A 的第 i 行说明查询 i 如何混合 V 的各行，应为 A·V"},
