@@ -19,8 +19,8 @@ constexpr Text device_name_header{"name", "名称"};
 constexpr Text vendor_header{"vendor", "厂商"};
 constexpr Text memory_header{"memory", "内存"};
 constexpr Text f64_header{"float64", "float64"};
-constexpr Text yes{"yes", "有"};
-constexpr Text no{"no", "无"};
+constexpr Text yes{"yes", "支持"};
+constexpr Text no{"no", "不支持"};
 
 std::string memory_text(Index bytes) {
   return bytes > 0 ? fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30)) : "?";

@@ -122,7 +122,8 @@ std::vector<GradedStep> graded_steps(const Report& report, const ReportWords& wo
     if (verdict.verdict == Verdict::wrong) step.right = false;
     if (verdict.verdict == Verdict::right) continue;
     step.output +=
-        (step.output.empty() ? "" : "\n") + words.symbol(verdict.step, verdict.head) + ": " + words.verdict(verdict);
+        (step.output.empty() ? "" : "\n") + words.symbol(verdict.step, verdict.head) +
+        (words.language() == Language::zh ? "：" : ": ") + words.verdict(verdict);
   }
   return steps;
 }

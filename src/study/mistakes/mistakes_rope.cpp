@@ -107,14 +107,14 @@ void rope_on_values(Forms& forms) {
 constexpr std::array rope_rows = {
     Mistake{"rope_missing",
             {"Q and K were not turned by their positions: the scores read the rotated Q and K",
-             "Q、K 没有按位置旋转：打分用的是旋转后的 Q 和 K"},
+             "Q、K 没有按位置旋转：注意力分数由旋转后的 Q 和 K 得出"},
             StepId::Q_rot,
             'B',
             rope_missing},
     Mistake{
         "rope_pairing",
         {"the wrong columns were turned together: pairing says which, (t, t+dims/2) for half, (2t, 2t+1) for interleaved",
-         "配对旋转的列不对：看 pairing，half 为 (t, t+dims/2)，interleaved 为 (2t, 2t+1)"},
+         "配对旋转的列不对：看配对方式（pairing），half 为 (t, t+dims/2)，interleaved 为 (2t, 2t+1)"},
         StepId::Q_rot,
         'A',
         rope_pairing},
