@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "study/check/exactness.hpp"
 #include "study/check/given.hpp"
 #include "study/mistakes/mistake.hpp"
-#include "study/check/exactness.hpp"
 
 namespace mha::study {
 

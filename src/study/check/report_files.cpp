@@ -23,7 +23,8 @@ std::vector<std::string_view> mistakes_of(const Report& report, std::optional<Hi
   if (!tells(hint, Hint::mistake)) return ids;
   for (const Finding& finding : report.findings)
     for (const Suspect& suspect : finding.suspects)
-      if (std::find(ids.begin(), ids.end(), suspect.mistake->id) == ids.end()) ids.push_back(suspect.mistake->id);
+      for (const Mistake* mistake : {suspect.mistake, suspect.also})
+        if (mistake != nullptr && std::find(ids.begin(), ids.end(), mistake->id) == ids.end()) ids.push_back(mistake->id);
   return ids;
 }
 
@@ -121,9 +122,8 @@ std::vector<GradedStep> graded_steps(const Report& report, const ReportWords& wo
     GradedStep& step = steps.back();
     if (verdict.verdict == Verdict::wrong) step.right = false;
     if (verdict.verdict == Verdict::right) continue;
-    step.output +=
-        (step.output.empty() ? "" : "\n") + words.symbol(verdict.step, verdict.head) +
-        (words.language() == Language::zh ? "：" : ": ") + words.verdict(verdict);
+    step.output += (step.output.empty() ? "" : "\n") + words.symbol(verdict.step, verdict.head) +
+                   (words.language() == Language::zh ? "：" : ": ") + words.verdict(verdict);
   }
   return steps;
 }

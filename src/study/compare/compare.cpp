@@ -8,7 +8,6 @@
 namespace mha::study {
 namespace {
 
-
 void compare_numbers(const Tensor& left, const Tensor& right, ComparedMatrix& result) {
   for (Index i = 0; i < left.shape().rows; ++i)
     for (Index j = 0; j < left.shape().cols; ++j) {

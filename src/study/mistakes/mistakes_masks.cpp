@@ -102,11 +102,16 @@ void padding_of(Forms& forms, Other other, const std::string& detail) {
 void padding_other_item(Forms& forms) {
   const Index items = forms.problem.batch(), heads = forms.problem.heads;
   if (items == 1) return;
-  padding_of(forms, [items](Index item, Index) { return (item + 1) % items; }, "i ← i + 1");
-  if (items > 2) padding_of(forms, [items](Index item, Index) { return (item + items - 1) % items; }, "i ← i − 1");
-  padding_of(forms, [](Index, Index) { return Index{0}; }, "i ← 1");
+  padding_of(
+      forms, [items](Index item, Index) { return (item + 1) % items; }, "i ← i + 1");
+  if (items > 2)
+    padding_of(
+        forms, [items](Index item, Index) { return (item + items - 1) % items; }, "i ← i − 1");
+  padding_of(
+      forms, [](Index, Index) { return Index{0}; }, "i ← 1");
   if (heads > 1)
-    padding_of(forms, [=](Index item, Index head) { return (item * heads + head) % items; }, "b×h → h×b");
+    padding_of(
+        forms, [=](Index item, Index head) { return (item * heads + head) % items; }, "b×h → h×b");
 }
 
 void window_off_by_one(Forms& forms) {
@@ -114,7 +119,9 @@ void window_off_by_one(Forms& forms) {
     if (side) *side += by;
     return by == 0 || (side && *side >= 0);
   };
-  const auto told = [](const char* side, Index by) { return by == 0 ? "" : std::string(side) + (by > 0 ? " + 1" : " − 1"); };
+  const auto told = [](const char* side, Index by) {
+    return by == 0 ? "" : std::string(side) + (by > 0 ? " + 1" : " − 1");
+  };
   for (const Index left : {-1, 0, 1})
     for (const Index right : {-1, 0, 1}) {
       if (left * right < 0 || (left == 0 && right == 0)) continue;
@@ -288,13 +295,14 @@ constexpr std::array mask_rows = {
             StepId::masked,
             'B',
             padding_on_queries},
-    Mistake{"mask_transposed",
-            {"the mask had its rows and columns exchanged: row i says which keys query i may look at, a causal one hides all "
-             "j > i",
-             "掩码的行与列颠倒了：第 i 行说明查询 i 可以看哪些键，因果掩码遮住所有 j > i"},
-            StepId::masked,
-            'C',
-            mask_transposed},
+    Mistake{
+        "mask_transposed",
+        {"the mask had its rows and columns exchanged: row i says which keys query i may look at, a causal one hides all "
+         "j > i",
+         "掩码的行与列颠倒了：第 i 行说明查询 i 可以看哪些键，因果掩码遮住所有 j > i"},
+        StepId::masked,
+        'C',
+        mask_transposed},
     Mistake{"padding_other_item",
             {"the padding of another item was hidden: each item has its own padding, the same in all its heads",
              "遮住的是另一个样本的填充：每个样本有自己的填充掩码，它的各个头都用这一个"},
@@ -310,7 +318,8 @@ constexpr std::array mask_rows = {
     Mistake{"alibi_slopes",
             {"ALiBi had other slopes: head i of h, a power of two, has 2^(−8i/h); other numbers of heads take those of the "
              "power of two below, then every other one of the power of two above",
-             "ALiBi 的斜率不对：h 为 2 的幂时，头 i 的斜率是 2^(−8i/h)；否则先取较小的 2 的幂的斜率，再隔一个取较大的 2 的幂的斜率"},
+             "ALiBi 的斜率不对：h 为 2 的幂时，头 i 的斜率是 2^(−8i/h)；否则先取较小的 2 的幂的斜率，再隔一个取较大的 2 "
+             "的幂的斜率"},
             StepId::masked,
             'B',
             other_slopes},

@@ -225,31 +225,43 @@ constexpr std::array projection_rows = {
             [](Forms& forms) {
               with_weights_of_another(forms, {{Q_projection, K_projection}, {K_projection, Q_projection}});
             }},
-    Mistake{"q_from_wk",
-            {"Q was computed with W_K: the queries have their own weights W_Q", "Q 用了 W_K 计算：查询有自己的权重矩阵 W_Q"},
-            StepId::Q,
-            'B',
-            [](Forms& forms) { with_weights_of_another(forms, {{Q_projection, K_projection}}); }},
-    Mistake{"q_from_wv",
-            {"Q was computed with W_V: the queries have their own weights W_Q", "Q 用了 W_V 计算：查询有自己的权重矩阵 W_Q"},
-            StepId::Q,
-            'B',
-            [](Forms& forms) { with_weights_of_another(forms, {{Q_projection, V_projection}}); }},
+    Mistake{
+        "q_from_wk",
+        {"Q was computed with W_K: the queries have their own weights W_Q", "Q 用了 W_K 计算：查询有自己的权重矩阵 W_Q"},
+        StepId::Q,
+        'B',
+        [](Forms& forms) {
+          with_weights_of_another(forms, {{Q_projection, K_projection}});
+        }},
+    Mistake{
+        "q_from_wv",
+        {"Q was computed with W_V: the queries have their own weights W_Q", "Q 用了 W_V 计算：查询有自己的权重矩阵 W_Q"},
+        StepId::Q,
+        'B',
+        [](Forms& forms) {
+          with_weights_of_another(forms, {{Q_projection, V_projection}});
+        }},
     Mistake{"k_from_wq",
             {"K was computed with W_Q: the keys have their own weights W_K", "K 用了 W_Q 计算：键有自己的权重矩阵 W_K"},
             StepId::K,
             'B',
-            [](Forms& forms) { with_weights_of_another(forms, {{K_projection, Q_projection}}); }},
+            [](Forms& forms) {
+              with_weights_of_another(forms, {{K_projection, Q_projection}});
+            }},
     Mistake{"k_from_wv",
             {"K was computed with W_V: the keys have their own weights W_K", "K 用了 W_V 计算：键有自己的权重矩阵 W_K"},
             StepId::K,
             'B',
-            [](Forms& forms) { with_weights_of_another(forms, {{K_projection, V_projection}}); }},
+            [](Forms& forms) {
+              with_weights_of_another(forms, {{K_projection, V_projection}});
+            }},
     Mistake{"v_from_wq",
             {"V was computed with W_Q: the values have their own weights W_V", "V 用了 W_Q 计算：值有自己的权重矩阵 W_V"},
             StepId::V,
             'B',
-            [](Forms& forms) { with_weights_of_another(forms, {{V_projection, Q_projection}}); }},
+            [](Forms& forms) {
+              with_weights_of_another(forms, {{V_projection, Q_projection}});
+            }},
     Mistake{"swap_kv",
             {"W_K and W_V were exchanged: the keys come from W_K and the values from W_V",
              "W_K 与 W_V 用反了：键由 W_K 得到，值由 W_V 得到"},

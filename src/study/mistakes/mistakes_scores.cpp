@@ -118,21 +118,21 @@ constexpr std::array score_rows = {
             StepId::scaled,
             'B',
             no_scale},
-    Mistake{"scale_sqrt_dmodel",
-            {"the scores were divided by √d_model instead of √d_k: each head has its own width d_k",
-             "分数除以了 √d_model 而不是 √d_k：每个头的宽度是 d_k"},
-            StepId::scaled,
-            'A',
-            [](Forms& forms) {
-              scaled_by(forms, "1/√d_model", 1 / std::sqrt(static_cast<double>(forms.problem.d_model())));
-            }},
-    Mistake{"scale_sqrt_all_heads",
-            {"the scores were divided by √(h·d_k), the root of the width of all heads together: divide by √d_k, the root of "
-             "one head's width",
-             "分数除以了所有头合起来的宽度的平方根 √(h·d_k)：应除以一个头的宽度的平方根 √d_k"},
-            StepId::scaled,
-            'B',
-            scale_sqrt_all_heads},
+    Mistake{
+        "scale_sqrt_dmodel",
+        {"the scores were divided by √d_model instead of √d_k: each head has its own width d_k",
+         "分数除以了 √d_model 而不是 √d_k：每个头的宽度是 d_k"},
+        StepId::scaled,
+        'A',
+        [](Forms& forms) { scaled_by(forms, "1/√d_model", 1 / std::sqrt(static_cast<double>(forms.problem.d_model()))); }},
+    Mistake{
+        "scale_sqrt_all_heads",
+        {"the scores were divided by √(h·d_k), the root of the width of all heads together: divide by √d_k, the root of "
+         "one head's width",
+         "分数除以了所有头合起来的宽度的平方根 √(h·d_k)：应除以一个头的宽度的平方根 √d_k"},
+        StepId::scaled,
+        'B',
+        scale_sqrt_all_heads},
     Mistake{"scale_dk",
             {"the scores were divided by d_k, without the root or by √d_k twice: divide them once, by √d_k",
              "分数除以了 d_k（没有开方，或除了两次 √d_k）：应只除一次 √d_k"},

@@ -149,13 +149,14 @@ constexpr std::array weight_rows = {
             StepId::weights,
             'B',
             weights_averaged},
-    Mistake{"dropout",
-            {"some weights became 0 and all others 1/(1 − p) of the true ones, as dropout makes them in training: otherwise "
-             "none is dropped",
-             "一部分权重变为 0，其余都成为原来的 1/(1 − p)，这是训练时的 dropout：此外不丢弃任何权重"},
-            StepId::weights,
-            'B',
-            dropout},
+    Mistake{
+        "dropout",
+        {"some weights became 0 and all others 1/(1 − p) of the true ones, as dropout makes them in training: otherwise "
+         "none is dropped",
+         "一部分权重变为 0，其余都成为原来的 1/(1 − p)，这是训练时的 dropout：此外不丢弃任何权重"},
+        StepId::weights,
+        'B',
+        dropout},
     Mistake{"attention_transposed",
             {"Aᵀ·V was computed: row i of A says how query i mixes the rows of V, so it is A·V",
              "算成了 Aᵀ·V：A 的第 i 行说明查询 i 如何混合 V 的各行，应为 A·V"},
