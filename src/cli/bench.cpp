@@ -6,19 +6,40 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/output.hpp"
 #include "cli/values.hpp"
 #include "compute/cost.hpp"
 #include "compute/cpu_variants.hpp"
 #include "compute/measure.hpp"
 #include "io/json/writer.hpp"
+#include "show/pages/page.hpp"
 
 namespace mha::cli {
 namespace {
 
+constexpr Text bench_facts{"{} tokens · {} keys · d_model {} · heads {} · {} · repeats {}",
+                           "{} 个词元 · {} 个键 · d_model {} · 头数 {} · {} · 重复 {} 次"};
+constexpr Text on_cpu{", kernels {} · threads {}", "，内核 {} · 线程 {}"};
+constexpr Text step_column{"step", "步骤"};
+constexpr Text median_column{"median ms", "中位数 ms"};
+constexpr Text least_column{"least ms", "最少 ms"};
+constexpr Text rate_column{"GFLOP/s", "GFLOP/s"};
+constexpr Text traffic_column{"GB/s", "GB/s"};
+constexpr Text all_steps{"all", "全部"};
+constexpr Text this_machine{"this machine", "本机"};
+constexpr Text this_device{"this device", "该设备"};
+constexpr Text how_reach_is_meant{
+    "The last line: a plain product of two large matrices, and a plain copy (read and written).",
+    "最后一行：两个大矩阵的普通乘积，以及普通复制（读和写）。"};
+constexpr Text how_time_is_shared{
+    "Steps that run as one block share its time in proportion to what the threads spent on each.",
+    "同一块中一起计算的各步，按各线程在每步上花费的时间分摊该块的时间。"};
+
 // As written on the command line.
 struct BenchOptionTexts {
   std::vector<std::string> problem;
-  std::optional<std::string> keep, repeat, format, tokens, d_model, heads;
+  std::optional<std::string> keep, repeat, tokens, d_model, heads, lang;
+  OutputTexts output;
   ComputationOptionTexts computation;
   bool allow_outside = false;
 };
@@ -77,13 +98,13 @@ Rates rates_of(const compute::Cost& cost, double ms, Dtype dtype) {
 
 class Bench {
  public:
-  Bench(const BenchOptionTexts& texts, World& world) : world_(world) {
+  Bench(const BenchOptionTexts& texts, World& world)
+      : output_(texts.output, page_or_json, style_from({}, world), world), language_(language_from(texts.lang, world)) {
     const Arithmetic arithmetic = arithmetic_from(texts.computation);
     options_.dtype = arithmetic.dtype;
     options_.threads = arithmetic.threads;
     options_.device = device_from(arithmetic, world);
     if (texts.repeat) repeat_ = parse_number("--repeat", *texts.repeat, 1, 1000000);
-    json_ = format_named(texts.format, page_or_json).kind == Format::Kind::json;
     const bool output_only = texts.keep && parse_choice("--keep", *texts.keep, {"all", "output"}) == 1;
     problem_ = problem_from(texts, world);
     plan_ = make_plan(problem_);
@@ -93,14 +114,16 @@ class Bench {
       kept.steps[static_cast<std::size_t>(StepId::output)] = true;
     }
     options_.keep = compute::values_to_keep(plan_, kept, false);
+    output_.open(texts.problem);
   }
 
   void tell_everything() {
     times_ = compute::measure(plan_, options_, repeat_);
-    if (json_)
+    if (output_.kind() == Format::Kind::json)
       write_json();
     else
-      world_.out.write(text(compute::measure_reach(options_)));
+      output_.write(page(compute::measure_reach(options_)));
+    output_.finish();
   }
 
  private:
@@ -108,22 +131,22 @@ class Bench {
     return rates_of(compute::cost_of(plan_, plan_.steps[i]), times_.step_ms[i].median, options_.dtype);
   }
 
-  void write_json() const {
-    io::JsonWriter json(world_.out);
+  void write_json() {
+    io::JsonWriter json(output_.sink());
     json.begin_object();
     json.text("device", options_.device.description);
     json.text("dtype", dtype_name(options_.dtype));
     json.integer("threads", times_.threads);
     json.integer("repeat", repeat_);
     json.key("total_ms");
-    json.begin_object(io::JsonWriter::Spread::line);
+    json.begin_object(io::Spread::line);
     json.number("median", times_.total_ms.median);
     json.number("min", times_.total_ms.least);
     json.end();
     json.key("steps");
     json.begin_array();
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      json.begin_object(io::JsonWriter::Spread::line);
+      json.begin_object(io::Spread::line);
       json.text("step", name_of(plan_.steps[i].id).id);
       json.number("ms", times_.step_ms[i].median);
       json.number("gflops", rates(i).gflops);
@@ -135,42 +158,43 @@ class Bench {
     json.finish();
   }
 
-  std::string text(const compute::Reach& reach) const {
-    std::string page = fmt::format(
-        "{} tokens · {} keys · d_model {} · heads {} · {} {}{} · repeats {}\n\n", problem_.queries(), problem_.keys(),
-        problem_.d_model(), problem_.heads, options_.device.description, dtype_name(options_.dtype),
-        options_.device.is_cpu()
-            ? fmt::format(", kernels {} · threads {}", compute::cpu_kernels_name(plan_), times_.threads)
-            : "",
-        repeat_);
-    page += fmt::format("{:<14}{:>12}{:>12}{:>12}{:>12}\n", "step", "median ms", "least ms", "GFLOP/s", "GB/s");
+  show::Document page(const compute::Reach& reach) const {
+    const bool cpu = options_.device.is_cpu();
+    show::PageBuilder page(language_);
+    std::string where = fmt::format("{} {}", options_.device.description, dtype_name(options_.dtype));
+    if (cpu) where += page.say(on_cpu, compute::cpu_kernels_name(plan_), times_.threads);
+    page.paragraph(bench_facts, problem_.queries(), problem_.keys(), problem_.d_model(), problem_.heads, where, repeat_);
+    show::Table table{page.header(step_column, median_column, least_column, rate_column, traffic_column), {}, {}};
+    table.numeric = {false, true, true, true, true};
     compute::Cost all;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       const compute::Cost cost = compute::cost_of(plan_, plan_.steps[i]);
       all.operations += cost.operations;
       all.numbers += cost.numbers;
-      page += row(name_of(plan_.steps[i].id).id, times_.step_ms[i], rates(i));
+      table.rows.push_back(row(std::string(name_of(plan_.steps[i].id).id), times_.step_ms[i], rates(i)));
     }
-    page += row("all", times_.total_ms, rates_of(all, times_.total_ms.median, options_.dtype));
-    page += fmt::format("{:<14}{:>36.1f}{:>12.1f}\n", options_.device.is_cpu() ? "this machine" : "this device",
-                        reach.gflops, reach.gbytes_per_s);
-    page +=
-        "\nthe last line: a plain product of two large matrices, and a plain copy (read and written)\n"
-        "steps that run as one block share its time in proportion to what the threads spent on each\n";
-    return page;
+    table.rows.push_back(row(page.say(all_steps), times_.total_ms, rates_of(all, times_.total_ms.median, options_.dtype)));
+    table.rows.push_back({page.say(cpu ? this_machine : this_device), std::string(), std::string(),
+                          fmt::format("{:.1f}", reach.gflops), fmt::format("{:.1f}", reach.gbytes_per_s)});
+    page.add(std::move(table));
+    page.paragraph(how_reach_is_meant);
+    page.paragraph(how_time_is_shared);
+    return page.take();
   }
 
-  static std::string row(std::string_view name, const compute::Spread& ms, const Rates& rates) {
-    return fmt::format("{:<14}{:>12.3f}{:>12.3f}{:>12.1f}{:>12.1f}\n", name, ms.median, ms.least, rates.gflops,
-                       rates.gbytes_per_s);
+  // A step that only names a part of another's numbers has no rates.
+  static std::vector<show::Words> row(std::string name, const compute::Spread& ms, const Rates& rates) {
+    const auto rate = [&](double number) { return rates.gbytes_per_s > 0 ? fmt::format("{:.1f}", number) : ""; };
+    return {std::move(name), fmt::format("{:.3f}", ms.median), fmt::format("{:.3f}", ms.least), rate(rates.gflops),
+            rate(rates.gbytes_per_s)};
   }
 
-  World& world_;
+  Output output_;
+  Language language_;
   Problem problem_;
   Plan plan_;
   compute::RunOptions options_;
   int repeat_ = 15;
-  bool json_ = false;
   compute::Measurement times_;
 };
 
@@ -182,7 +206,8 @@ Action setup_bench(CLI::App& app) {
   declare_device_options(app, texts->computation);
   declare_option(app, "--keep", texts->keep, "all|output", "which results stand whole at the end (all)");
   declare_option(app, "--repeat", texts->repeat, "N", "rounds that count, after two to warm up (15)");
-  declare_format(app, texts->format, page_or_json);
+  declare_output(app, texts->output, page_or_json);
+  declare_language(app, texts->lang, "page");
   declare_option(app, "--tokens", texts->tokens, "N",
                  "instead of a problem: a layer of random numbers with N tokens (512)");
   declare_option(app, "--d-model", texts->d_model, "N", "its width (768)");

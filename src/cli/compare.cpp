@@ -1,11 +1,16 @@
 // mha compare: two problems, or one and the same with a mistake made, step by step side by side.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/output.hpp"
 #include "cli/values.hpp"
 #include "core/suggest.hpp"
+#include "io/problem/embedded.hpp"
+#include "io/problem/problem_reader.hpp"
 #include "show/words/phrases.hpp"
 #include "study/compare/compare_page.hpp"
 
@@ -21,7 +26,29 @@ struct CompareOptions {
   bool allow_outside = false;
 };
 
-constexpr Text with_mistake{"{0} with {1}", "{0}，错误：{1}"};
+constexpr Text with_mistake{"{0} with {1}", "{0}（错误 {1}）"};
+constexpr Text mistake_hidden{"This problem cannot show this mistake: every number comes out right.",
+                              "这道题看不出这种错误：每个数仍然正确。"};
+constexpr Text shown_elsewhere{"`mha compare {} --mistake {}` shows it.", "`mha compare {} --mistake {}` 可以看出。"};
+constexpr Text shown_by_none{"No built-in example shows it; {} does.", "内置示例都看不出；{}可以看出。"};
+
+// What shows the mistakes that no example shows.
+struct ShownBy {
+  std::string_view ids;  // how they begin
+  Text what;
+};
+constexpr std::array shown_by = {
+    ShownBy{"k_not_transposed", {"`mha exercise --tokens 2 -o DIR`", "`mha exercise --tokens 2 -o DIR`"}},
+    ShownBy{"elementwise_product", {"`mha exercise --tokens 2 -o DIR`", "`mha exercise --tokens 2 -o DIR`"}},
+    ShownBy{"rope_", {"a problem with rope", "有旋转位置编码（rope）的题目"}},
+    ShownBy{"softcap_", {"a problem with softcap and a mask", "有软截断（softcap）和掩码的题目"}},
+    ShownBy{"packed_", {"a problem with W_QKV", "有 W_QKV 的题目"}},
+    ShownBy{"mask_part_ignored", {"a problem with several masks", "有几个掩码的题目"}},
+    ShownBy{"padding_on_queries", {"a problem with a padding mask", "有填充掩码的题目"}},
+    ShownBy{"causal_corner", {"a causal problem with more keys than queries", "键比查询多的因果掩码题目"}},
+    ShownBy{"softmax_overflow", {"a problem with scores above 709", "分数超过 709 的题目"}},
+    ShownBy{"", {"a problem of another kind", "另一种题目"}},
+};
 
 const study::Mistake& mistake_called(const std::string& id) {
   if (const study::Mistake* mistake = study::find_mistake(id)) return *mistake;
@@ -37,28 +64,47 @@ show::Words named(const Problem& problem, const std::string& name, Language lang
 
 study::Side side_of(const Problem& problem, const std::string& name, Language language) {
   const Plan plan = study::answer_plan(problem);
-  return {named(problem, name, language), study::written(plan, study::simulate(plan))};
+  return {named(problem, name, language), study::written(plan, study::simulate(plan)), &problem};
+}
+
+// The first form of the mistake that this problem shows; null where it shows none of them.
+const study::Variant* shown_form(const Problem& problem, const study::Variants& forms) {
+  if (forms.empty()) return nullptr;
+  const std::vector<study::Written> right = study::right_forms(problem);
+  for (const study::Variant& form : forms)
+    if (study::first_step_wrong(study::written(form.plan, study::simulate(form.plan)), right)) return &form;
+  return nullptr;
+}
+
+// Where this mistake can be seen instead.
+std::string elsewhere(const study::Mistake& mistake, Language language) {
+  for (const io::EmbeddedFile& example : io::examples()) {
+    const Problem problem = io::read_problem_text(example.text, example.name);
+    if (shown_form(problem, mistake.variants(problem)) != nullptr)
+      return show::say(language, shown_elsewhere, example.name, mistake.id);
+  }
+  const auto is_this = [&](const ShownBy& row) { return mistake.id.rfind(row.ids, 0) == 0; };
+  return show::say(language, shown_by_none, std::find_if(shown_by.begin(), shown_by.end(), is_this)->what.in(language));
 }
 
 // The first form of the mistake that this problem shows, else its first one.
-study::Side mistaken_side(const Problem& problem, const std::string& name, const study::Mistake& mistake,
-                          Language language) {
-  const study::Variants variants = mistake.variants(problem);
-  if (variants.empty())
-    throw Error(
-        fmt::format("--mistake {0}: it cannot be made on {1}; `mha mistakes {1}` lists what can", mistake.id, name));
-  const std::vector<study::Written> right = study::right_forms(problem);
-  const study::Variant* shown = &variants.front();
-  for (const study::Variant& variant : variants) {
-    if (study::first_step_wrong(study::written(variant.plan, study::simulate(variant.plan)), right)) {
-      shown = &variant;
-      break;
-    }
-  }
+study::Side mistaken_side(const Problem& problem, const std::string& name, const study::Mistake& mistake, Language language,
+                          std::vector<show::Words>& remarks) {
+  const study::Variants forms = mistake.variants(problem);
+  if (forms.empty())
+    throw Error(fmt::format("--mistake {0}: it cannot be made on {1}; `mha mistakes {1}` lists what can. {2}", mistake.id,
+                            name, elsewhere(mistake, Language::en)));
+  remarks.emplace_back(std::string(mistake.what.in(language)));
+  const study::Variant* shown = shown_form(problem, forms);
+  if (shown == nullptr)
+    remarks.emplace_back(show::say(language, mistake_hidden) + (language == Language::en ? " " : "") +
+                         elsewhere(mistake, language));
+  if (shown == nullptr) shown = &forms.front();
   std::string id(mistake.id);
-  if (!shown->detail.empty()) id += fmt::format(" ({})", shown->detail);
+  if (!shown->detail.empty())
+    id += language == Language::en ? fmt::format(" ({})", shown->detail) : fmt::format("；{}", shown->detail);
   show::Words words = show::say_words(language, with_mistake, {named(problem, name, language), show::Words(id)});
-  return {std::move(words), study::written(shown->plan, study::simulate(shown->plan))};
+  return {std::move(words), study::written(shown->plan, study::simulate(shown->plan)), &problem};
 }
 
 void compare_problems(const CompareOptions& options, World& world) {
@@ -70,13 +116,12 @@ void compare_problems(const CompareOptions& options, World& world) {
   const Problem problem = read_problem(name, world, options.allow_outside);
   const study::Side left = side_of(problem, name, page.language);
   study::Side right;
-  show::Words remark;
+  std::vector<show::Words> remarks;
   Index heads = problem.heads;
   std::optional<Problem> other;
   if (options.mistake) {
     const study::Mistake& mistake = mistake_called(*options.mistake);
-    right = mistaken_side(problem, name, mistake, page.language);
-    remark.add(std::string(mistake.what.in(page.language)));
+    right = mistaken_side(problem, name, mistake, page.language, remarks);
   } else {
     other = read_problem(options.problems[1], world, options.allow_outside);
     right = side_of(*other, options.problems[1], page.language);
@@ -87,7 +132,7 @@ void compare_problems(const CompareOptions& options, World& world) {
   inputs.insert(inputs.end(), problem.files.begin(), problem.files.end());
   if (other) inputs.insert(inputs.end(), other->files.begin(), other->files.end());
   output.open(std::move(inputs));
-  output.write(describe(study::compare(left.numbers, right.numbers), left, right, remark, page));
+  output.write(describe(study::compare(left.numbers, right.numbers), left, right, remarks, page));
   output.finish();
 }
 

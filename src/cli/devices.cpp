@@ -2,25 +2,31 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 #include "compute/opencl.hpp"
 #include "show/pages/page.hpp"
 
 namespace mha::cli {
 namespace {
 
+struct DevicesOptions {
+  std::optional<std::string> lang;
+  OutputTexts output;
+};
+
 constexpr Text device_header{"device", "设备"};
 constexpr Text device_name_header{"name", "名称"};
 constexpr Text vendor_header{"vendor", "厂商"};
 constexpr Text memory_header{"memory", "内存"};
 constexpr Text f64_header{"float64", "float64"};
-constexpr Text yes{"yes", "有"};
-constexpr Text no{"no", "无"};
+constexpr Text yes{"yes", "支持"};
+constexpr Text no{"no", "不支持"};
 
 std::string memory_text(Index bytes) {
   return bytes > 0 ? fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30)) : "?";
 }
 
-void list_devices(Language language, World& world) {
+void list_devices(Language language, const OutputTexts& texts, World& world) {
   show::PageBuilder page(language);
   show::Table table{page.header(device_header, memory_header, f64_header, vendor_header, device_name_header), {}, {}};
   table.numeric = {false, true, false, false, false};
@@ -33,21 +39,25 @@ void list_devices(Language language, World& world) {
   page.add(std::move(table));
   if (const std::optional<std::string> lack = compute::opencl_lack())
     page.paragraph(show::Words("no OpenCL device: " + *lack));
-  world.out.write(show::write_text(page.take(), style_from({}, world)));
+  Output output(texts, page_only, style_from({}, world), world);
+  output.open({});
+  output.write(page.take());
+  output.finish();
 }
 
 }  // namespace
 
 Action setup_devices(CLI::App& app) {
-  auto lang = std::make_shared<std::optional<std::string>>();
-  declare_language(app, *lang, "list");
+  auto options = std::make_shared<DevicesOptions>();
+  declare_language(app, options->lang, "list");
+  declare_output(app, options->output, page_only);
   declare_footer(app,
                  "examples:\n"
                  "  mha devices                                      the list\n"
                  "  mha run --device opencl:0 --dtype f32            compute on one of them\n"
                  "  mha run --device opencl:0 --against cpu          and hold each step against the CPU");
-  return [lang](World& world) {
-    list_devices(language_from(*lang, world), world);
+  return [options](World& world) {
+    list_devices(language_from(options->lang, world), options->output, world);
     return Exit::fine;
   };
 }

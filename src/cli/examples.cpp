@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/output.hpp"
 #include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "show/pages/page.hpp"
@@ -11,12 +12,13 @@ namespace {
 
 struct ExamplesOptions {
   std::optional<std::string> name, lang;
+  OutputTexts output;
 };
 
 constexpr Text name_heading = {"name", "名称"};
 constexpr Text title_heading = {"what it shows", "内容"};
 
-void list_examples(Language language, World& world) {
+void list_examples(Language language, const OutputTexts& texts, World& world) {
   show::PageBuilder page(language);
   show::Table table{page.header(name_heading, title_heading), {}};
   for (const io::EmbeddedFile& example : io::examples()) {
@@ -24,7 +26,10 @@ void list_examples(Language language, World& world) {
     table.rows.push_back({std::string(example.name), show::Words().quote(problem.title.in(language))});
   }
   page.add(std::move(table));
-  world.out.write(show::write_text(page.take(), style_from({}, world)));
+  Output output(texts, page_only, style_from({}, world), world);
+  output.open({});
+  output.write(page.take());
+  output.finish();
 }
 
 }  // namespace
@@ -33,6 +38,7 @@ Action setup_examples(CLI::App& app) {
   auto options = std::make_shared<ExamplesOptions>();
   declare_argument(app, "NAME", options->name, "print the JSON of this example");
   declare_language(app, options->lang, "list");
+  declare_output(app, options->output, page_only);
   declare_footer(
       app,
       "examples:\n  mha examples                       the list\n  mha examples worked > mine.json    start your own from "
@@ -42,7 +48,7 @@ Action setup_examples(CLI::App& app) {
     if (options->name)
       world.out.write(example_text(*options->name));
     else
-      list_examples(language, world);
+      list_examples(language, options->output, world);
     return Exit::fine;
   };
 }

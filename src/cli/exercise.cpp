@@ -7,7 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
-#include "io/files/csv.hpp"
+#include "core/csv.hpp"
 #include "io/files/output_file.hpp"
 #include "io/files/paths.hpp"
 #include "io/files/roster.hpp"
@@ -128,11 +128,11 @@ void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker&
   std::vector<Problem> problems;
   const std::vector<io::Student> students = io::read_roster(*request.roster);
   for (const io::Student& student : students) refuse_filled_in(request.folder + "/" + student.folder);
-  std::string index = io::csv_line({"name", "folder", "seed"});
+  std::string index = csv_line({"name", "folder", "seed"});
   for (const io::Student& student : students) {
     const std::uint32_t seed = study::student_seed(static_cast<std::uint32_t>(request.seed), student.name);
     problems.push_back(maker.draw(seed));
-    index += io::csv_line({student.name, student.folder, fmt::format("{}", seed)});
+    index += csv_line({student.name, student.folder, fmt::format("{}", seed)});
   }
   for (std::size_t i = 0; i < students.size(); ++i) {
     study::WorksheetOptions options = request.worksheet;

@@ -67,7 +67,7 @@ io::ImportedInputs inputs_from(const ImportTexts& texts) {
 constexpr Text outside = {"{} lies outside the folder of {}, so `mha run` will need --allow-outside",
                           "{} 在 {} 所在文件夹之外，因此 `mha run` 需要 --allow-outside"};
 constexpr Text without_x = {"{} is still missing, with {} columns; name it here with {}, or write \"{}\" into {}",
-                            "还缺少 {}（{} 列）：在这里用 {} 指定，或把 \"{}\" 写入 {}"};
+                            "还缺少 {}（{} 列）：在这里用 {} 指定，或把“{}”写入 {}"};
 
 class Import {
  public:

@@ -21,8 +21,8 @@ struct MistakesOptions {
 };
 
 constexpr Text all_title{"Mistakes in multi-head attention", "多头注意力中的常见错误"};
-constexpr Text problem_title{"Mistakes that show in this problem", "这道题能暴露的错误"};
-constexpr Text shown_count{"{} of {} mistakes show in this problem.", "{1} 种错误中，这道题能暴露 {0} 种。"};
+constexpr Text problem_title{"Mistakes that show in this problem", "这道题看得出的错误"};
+constexpr Text shown_count{"{} of {} mistakes show in this problem.", "{1} 种错误中，这道题看得出 {0} 种。"};
 constexpr Text hidden_title{"Mistakes that this problem hides", "这道题看不出的错误"};
 constexpr Text hidden_remark{"They can be made here, and every number comes out right.", "犯了这些错误，每个数仍然正确。"};
 constexpr Text impossible_title{"Mistakes that cannot be made here", "在这道题中不可能犯的错误"};
@@ -44,7 +44,7 @@ void add_by_step(const std::vector<const study::Mistake*>& list, show::PageBuild
 }
 
 void add_ids(const std::vector<std::string_view>& ids, show::PageBuilder& page) {
-  page.paragraph(show::Words(fmt::format("{}", fmt::join(ids, ", "))));
+  page.paragraph(show::Words(fmt::format("{}", fmt::join(ids, page.say(show::phrase::comma)))));
 }
 
 void list_all(show::PageBuilder& page) {

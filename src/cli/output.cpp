@@ -1,23 +1,56 @@
 // A file that is opened early and put in its place late, or stdout.
 #include "cli/output.hpp"
 
+#include <termios.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "io/files/paths.hpp"
 
 namespace mha::cli {
 namespace {
 
-constexpr Text prompt = {"[Enter: next step, q: end] ", "[回车：下一步，q：结束] "};
+constexpr Text prompt = {"[Enter: next step, q: end] ", "（回车：下一步；q：结束）"};
 
-// A line from the terminal; false at the end of the input or when it starts with q.
-bool wants_more(int input) {
-  char first = 0, character = 0;
-  while (read(input, &character, 1) == 1) {
-    if (character == '\n') return first != 'q' && first != 'Q';
-    if (first == 0) first = character;
+// Hands over every key at once, without an Enter, until it is given up; keys that end or stop a program are keys as well,
+// so that none leaves the terminal in this state.
+class KeyByKey {
+ public:
+  explicit KeyByKey(int terminal) : terminal_(terminal), is_set_(tcgetattr(terminal, &before_) == 0) {
+    if (!is_set_) return;
+    termios keys = before_;
+    keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
+    keys.c_cc[VMIN] = 1;
+    keys.c_cc[VTIME] = 0;
+    tcsetattr(terminal_, TCSANOW, &keys);
   }
-  return false;
+  ~KeyByKey() {
+    if (is_set_) tcsetattr(terminal_, TCSANOW, &before_);
+  }
+  KeyByKey(const KeyByKey&) = delete;
+  KeyByKey& operator=(const KeyByKey&) = delete;
+
+ private:
+  int terminal_;
+  termios before_{};
+  bool is_set_;
+};
+
+// The next key that means something: Enter, q, or one that ends the program; 0 at the end of the input.
+char next_key(int terminal) {
+  const KeyByKey keys(terminal);
+  char key = 0;
+  while (read(terminal, &key, 1) == 1)
+    if (std::string_view("\n\rqQ\x03\x04\x1c").find(key) != std::string_view::npos) return key;
+  return 0;
+}
+
+bool wants_more(int terminal) {
+  const char key = next_key(terminal);
+  if (key == 0x03) std::raise(SIGINT);
+  if (key == 0x1c) std::raise(SIGQUIT);
+  return key == '\n' || key == '\r';
 }
 
 }  // namespace
@@ -60,7 +93,9 @@ void show_step_by_step(const show::Document& page, const show::TextStyle& style,
     if (i + 1 == pieces.size()) return;
     world.err.write(prompt.in(page.language));
     world.err.flush();
-    if (!wants_more(world.input)) return;
+    const bool more = wants_more(world.input);
+    world.err.write("\n");
+    if (!more) return;
   }
 }
 

@@ -227,7 +227,8 @@ class CpuBackend : public Backend {
     for (Index i = 0; i < block.count; ++i) of_row(a[i], shape_of(step.out).cols, out[i]);
   }
 
-  // What is normalised together is summed once: a matrix, a row, a column; only over the heads or the items each entry has its own sum.
+  // What is normalised together is summed once: a matrix, a row, a column; only over the heads or the items each entry has
+  // its own sum.
   void other_softmax(const Step& step, const Block& block, Rows<T> out) {
     const Index cols = shape_of(step.out).cols;
     const Rows<const T> a = operand(0, step, block);

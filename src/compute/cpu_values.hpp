@@ -178,10 +178,10 @@ class CpuValues {
   struct Slot {
     std::shared_ptr<const void> owner;
     const T* data = nullptr;
-    Index item = 0, head = 0, row = 0;     // from one to the next, in numbers
-    bool own = false;                      // made here, so that it may be written
-    std::shared_ptr<const Tensor> tensor;  // the whole value as it stands, if it is one
-    std::shared_ptr<const Stored> by_rows; // instead of data: a mask whose rows are made when they are needed
+    Index item = 0, head = 0, row = 0;      // from one to the next, in numbers
+    bool own = false;                       // made here, so that it may be written
+    std::shared_ptr<const Tensor> tensor;   // the whole value as it stands, if it is one
+    std::shared_ptr<const Stored> by_rows;  // instead of data: a mask whose rows are made when they are needed
   };
 
   // A mask of the size of the scores that only sums read: it need not stand anywhere as a whole.

@@ -73,8 +73,8 @@ Tensor window(const Mask& mask, const Problem& problem) {
 
 Tensor alibi(const Mask& mask, const Problem& problem) {
   return by_rule(mask, problem, problem.heads,
-                 [slopes = mask.slopes ? *mask.slopes : alibi_slopes(problem.heads)](Index position, Index head, double* row,
-                                                                                    Index keys) {
+                 [slopes = mask.slopes ? *mask.slopes : alibi_slopes(problem.heads)](Index position, Index head,
+                                                                                     double* row, Index keys) {
                    const double slope = slopes[static_cast<std::size_t>(head)];
                    for (Index j = 0; j < keys; ++j)
                      row[j] = j == position ? 0.0 : -slope * static_cast<double>(std::abs(position - j));

@@ -80,8 +80,8 @@ bool uses_all_that_is_set(const Step& step) {
 
 bool computes_alike(const Step& a, const Step& b) {
   return a.op == b.op && a.transposed == b.transposed && a.first_transposed == b.first_transposed && a.cap == b.cap &&
-         a.pairing == b.pairing && a.arrangement == b.arrangement && a.pooling == b.pooling && a.heads_first == b.heads_first &&
-         a.softmax == b.softmax &&         a.in.size() == b.in.size();
+         a.pairing == b.pairing && a.arrangement == b.arrangement && a.pooling == b.pooling &&
+         a.heads_first == b.heads_first && a.softmax == b.softmax && a.in.size() == b.in.size();
 }
 
 }  // namespace mha

@@ -2,7 +2,7 @@
 #include "io/files/roster.hpp"
 
 #include "catch.hpp"
-#include "io/files/csv.hpp"
+#include "core/csv.hpp"
 #include "io/temporary_folder.hpp"
 
 namespace mha::test {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "io/problem/embedded.hpp"
 #include "io/json/reader.hpp"
+#include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
 
 namespace mha::test {

@@ -285,7 +285,7 @@ class Formats(InFolder):
         for words in ("first wrong step is Scaled scores Z⁽¹⁾", "≠", "*", "no_scale", "wrong here", "not given"):
             self.assertIn(words, page)
         chinese = run("check", "worked", path, "--lang", "zh").stdout.decode()
-        self.assertIn("此处有错", chinese)
+        self.assertIn("此处错误", chinese)
         self.assertIn("Z⁽⁰⁾", run("check", "worked", path, "--index-base", "0").stdout.decode())
         ascii_page = run("check", "worked", path, "--ascii").stdout.decode()
         self.assertIn("Z(1)", ascii_page)

@@ -1,5 +1,6 @@
 # mha compare and mha mistakes on the real binary.
 import json
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -28,7 +29,20 @@ class Compare(unittest.TestCase):
             self.assertIn(title, marked)
 
     def test_a_mistake_that_this_problem_hides_is_equal(self):
-        self.assertIn("All steps that both sides have are equal.", page("compare", "worked", "--mistake", "swap_qk"))
+        text = page("compare", "worked", "--mistake", "swap_qk")
+        self.assertIn("All steps that both sides have are equal.", text)
+        self.assertIn("This problem cannot show this mistake", text)
+        named = re.search(r"`mha (compare \w+ --mistake swap_qk)` shows it", " ".join(text.split()))
+        self.assertIn("← the first difference", page(*named[1].split()))
+
+    def test_each_matrix_says_its_side_and_marks_what_differs(self):
+        text = page("compare", "worked", "--mistake", "no_scale")
+        self.assertIn("equal on both sides: X, Q⁽¹⁾, Q⁽²⁾, K⁽¹⁾, K⁽²⁾, V⁽¹⁾, V⁽²⁾, S⁽¹⁾, S⁽²⁾", text)
+        self.assertRegex(text, r"left Z⁽¹⁾ +right Z⁽¹⁾")
+        self.assertRegex(text, r"⎡ 0\.707\* +0\.000 +0\.707\* ⎤ +⎡ +1\* +0 +1\* ⎤")
+        self.assertRegex(page("compare", "worked", "--mistake", "no_scale", "--lang", "zh"), r"左 Z⁽¹⁾ +右 Z⁽¹⁾")
+        labelled = page("compare", "causal", "--mistake", "mask_ignored", "--steps", "weights")
+        self.assertRegex(labelled, r"\n +The  +⎡")
 
     def test_packed_equals_per_head(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +64,8 @@ class Compare(unittest.TestCase):
     def test_usage(self):
         for arguments, word in ((["worked"], "two problems"), (["worked", "packed", "--mistake", "no_scale"], "one problem"),
                                 (["worked", "--mistake", "no_scal"], "no_scale"),
-                                (["worked", "--mistake", "gqa_tiled"], "cannot be made")):
+                                (["worked", "--mistake", "gqa_tiled"], "cannot be made"),
+                                (["worked", "--mistake", "gqa_tiled"], "mha compare grouped --mistake gqa_tiled")):
             result = run("compare", *arguments)
             self.assertEqual((result.returncode, result.stdout), (2, b""))
             self.assertIn(word, result.stderr.decode())
@@ -62,7 +77,7 @@ class Mistakes(unittest.TestCase):
         for mistake in ("no_scale", "gqa_first_only", "rope_direction", "softcap_after_mask", "padding_on_queries"):
             self.assertIn(mistake, english)
             self.assertIn(mistake, chinese)
-        self.assertIn("打分没有缩放", chinese)
+        self.assertIn("没有缩放注意力分数", chinese)
 
     def test_what_the_worked_example_can_show(self):
         text = page("mistakes", "worked")

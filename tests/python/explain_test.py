@@ -197,5 +197,38 @@ class Refusals(unittest.TestCase):
         self.refused("Y[1,1]", "--depth", "some", words=("--depth",))
 
 
+class Recomputed(unittest.TestCase):
+    """What is printed gives what is printed, or says why not."""
+
+    def page(self, *arguments, **options):
+        result = run(*arguments, **options)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        return " ".join(result.stdout.decode().split())
+
+    def test_run_and_explain_divide_by_the_root(self):
+        for page in (self.page("run", "worked"), self.page("explain", "worked", "Z2[1,1]")):
+            self.assertIn("Z⁽²⁾ = S⁽²⁾ / √d_k", page)
+            self.assertIn("√d_k = √2 = 1.414", page)
+            self.assertIn("= 5 / √2 = 3.536", page)
+            self.assertNotIn("0.707 = 3.536", page)
+
+    def test_a_scale_of_the_problems_own_is_printed_in_full(self):
+        problem = json.loads(run("examples", "worked").stdout) | {"scale": 0.123456789012345}
+        text = json.dumps(problem).encode()
+        for page in (self.page("run", "-", input=text), self.page("explain", "-", "Z2[1,1]", input=text)):
+            self.assertIn("scale 0.123456789012345", page)
+            self.assertIn("= 5 × 0.123456789012345 = 0.617", page)
+
+    def test_a_page_says_what_it_rounds(self):
+        line = "Computed unrounded, shown with 3 decimals; --round 3 computes as with a pencil."
+        self.assertIn(line, self.page("run", "worked"))
+        self.assertIn("--round 5 computes", self.page("run", "worked", "--precision", "5"))
+        self.assertIn("计算时不舍入，显示 3 位小数", self.page("run", "worked", "--lang", "zh"))
+        for whole in (["--steps", "scores"], ["--round", "3"], ["--steps", "X"]):
+            page = self.page("run", "worked", *whole)
+            self.assertNotIn("unrounded", page)
+        self.assertIn("= 34.313 / 40.455 with the exponents unrounded", self.page("run", "worked"))
+
+
 if __name__ == "__main__":
     unittest.main()

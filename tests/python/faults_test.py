@@ -370,7 +370,7 @@ class Printing(InFolder):
         return output.decode()
 
     def test_pause_waits_on_a_terminal_and_only_there(self):
-        first = self.on_terminal({}, "--pause", "--lang", "en", keys=b"q\n")
+        first = self.on_terminal({}, "--pause", "--lang", "en", keys=b"q")
         self.assertIn("[Enter: next step, q: end]", first)
         everything = self.on_terminal({}, "--pause", "--lang", "en", keys=b"\n" * 60)
         self.assertGreater(everything.count("[Enter"), 10)

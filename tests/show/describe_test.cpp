@@ -24,7 +24,9 @@ std::string bare_page(const Problem& problem, const PageOptions& options = {}) {
 TEST_CASE("the page begins with its title, sizes and conventions") {
   CHECK(small_page().rfind("Multi-head attention, step by step · small\n"
                            "2 tokens · d_model 2 · 2 heads · d_k 1 · d_v 1 · scale 0.5 · mask causal\n"
-                           "cpu f64 · 3 decimals · counted from 1\n"
+                           "cpu f64 · counted from 1\n"
+                           "\n"
+                           "Computed unrounded, shown with 3 decimals; --round 3 computes as with a pencil.\n"
                            "\n"
                            "A token is a row; weights multiply from the right, X·W.",
                            0) == 0);
@@ -107,7 +109,9 @@ TEST_CASE("the same page in Chinese") {
   const std::string page = small_page(options);
   CHECK(contains(page, "多头注意力，逐步计算 · small\n2 个词元 · d_model 2 · 2 个头 · "));
   CHECK(contains(page, "── 头 1（共 2 个） · who ─"));
-  CHECK(contains(page, "4  打分   S⁽¹⁾ = Q⁽¹⁾ · K⁽¹⁾ᵀ"));
+  CHECK(contains(page, "4  注意力分数   S⁽¹⁾ = Q⁽¹⁾ · K⁽¹⁾ᵀ"));
+  CHECK(contains(page, "缩放因子 0.5 · 因果掩码"));
+  CHECK(contains(page, "6  掩码后的分数   M⁽¹⁾ = Z⁽¹⁾ + 因果掩码"));
   CHECK(contains(page, "因果掩码：键 2（reads）在查询 1（he）之后"));
   for (const char* english : {"Head", "token", "query", "each", "weights", "decimals"})
     CHECK_FALSE(contains(page, english));
@@ -248,6 +252,8 @@ TEST_CASE("rounding by hand is told once") {
   const std::string page = write_text(describe(problem, plan, trace, {}), {});
   CHECK(contains(page, "each step rounded to 3 decimals · counted from 1\n"));
   CHECK_FALSE(contains(page, "· 3 decimals"));
+  CHECK_FALSE(contains(page, "unrounded"));
+  CHECK_FALSE(contains(bare_page(problem), "unrounded"));
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST_CASE("changed steps say in their formula what was done", "[study][show]") {
   CHECK(has(page(problem, "attention_transposed"), "head⁽¹⁾ = A⁽¹⁾ᵀ · V⁽¹⁾"));
   CHECK(has(page(problem, "mask_multiplied"), "M⁽¹⁾ = Z⁽¹⁾ ∘ keep"));
   CHECK(has(page(problem, "residual_added"), "Y = Y′ + X"));
-  CHECK(has(page(problem, "scale_sqrt_dmodel"), "1/√d_model = 0.408"));
+  CHECK(has(page(problem, "scale_sqrt_dmodel"), "√d_model = √6 = 2.449"));
   CHECK(has(page(square_head_problem(1), "elementwise_product"), "S⁽¹⁾ = Q⁽¹⁾ ∘ K⁽¹⁾"));
 }
 

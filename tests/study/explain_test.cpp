@@ -167,7 +167,7 @@ TEST_CASE("pages put names first, then numbers", "[study][explain]") {
   CHECK(has(score, "S⁽²⁾[1,3] = Q⁽²⁾[1,1]·K⁽²⁾[3,1] + Q⁽²⁾[1,2]·K⁽²⁾[3,2]"));
   CHECK(has(score, "sum so far"));
   CHECK(has(explained.page("Q3[2,1]"), "b_Q⁽³⁾[1]"));
-  CHECK(has(explained.page("Z1[2,1]"), "Z⁽¹⁾[2,1] = S⁽¹⁾[2,1] × 1/√d_k"));
+  CHECK(has(explained.page("Z1[2,1]"), "Z⁽¹⁾[2,1] = S⁽¹⁾[2,1] / √d_k"));
   CHECK(has(explained.page("M1[1,2]"), "causal: key 2 comes after query 1"));
   CHECK(has(explained.page("A1[2,1]"), "e^(M⁽¹⁾[2,1] − max) / (e^(M⁽¹⁾[2,1] − max)"));
   CHECK(has(explained.page("concat[1,3]"), "Concat[1,3] = head⁽²⁾[1,1] ="));

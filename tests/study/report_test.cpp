@@ -99,13 +99,13 @@ TEST_CASE("the page marks wrong entries and puts what is expected beside", "[rep
   CHECK(has(text, "Wrong: the first wrong step is Scaled scores Z⁽²⁾."));
   CHECK(has(text, "*"));
   CHECK(has(text, "≠"));
-  CHECK(has(text, "! the scores were not scaled: multiply them by 1/√d_k"));
+  CHECK(has(text, "! the scores were not scaled: divide them by √d_k"));
   CHECK(has(text, "(no_scale"));
   CHECK(has(text, "head 1: right; head 2: wrong here"));
   CHECK(has(text, "made in head 2 only"));
   const std::string chinese = page({wrong.report}, wrong.problem, no_hint, Language::zh);
-  CHECK(has(chinese, "有错：最先出错的一步是 缩放 Z⁽²⁾。"));
-  CHECK(has(chinese, "此处有错"));
+  CHECK(has(chinese, "错误：最先出错的一步是“缩放后的分数”Z⁽²⁾。"));
+  CHECK(has(chinese, "此处错误"));
 }
 
 TEST_CASE("several reports are told one below the other, and counted", "[report]") {

@@ -42,7 +42,7 @@ std::string safetensors_header(const std::vector<TraceArray>& arrays, Dtype dtyp
   StringSink text;
   const auto writer = std::make_unique<JsonWriter>(text);
   JsonWriter& json = *writer;
-  constexpr auto line = JsonWriter::Spread::line;
+  constexpr auto line = Spread::line;
   const auto integers = [&](std::string_view key, const std::vector<Index>& values) {
     json.key(key);
     json.begin_array(line);

@@ -21,11 +21,12 @@ inline constexpr std::size_t number_text_size = 24;  // the longest: -2.22507385
 char* write_number(char* to, double number);
 char* write_number(char* to, float number);
 
+enum class Spread { lines, line };  // each member of a container on a line of its own, or all on one
+
 class JsonWriter {
  public:
   explicit JsonWriter(Sink& sink) : sink_(sink) {}
 
-  enum class Spread { lines, line };  // each member on a line of its own, or all on one
   void begin_object(Spread spread = Spread::lines) { begin("{", '}', spread); }
   void begin_array(Spread spread = Spread::lines) { begin("[", ']', spread); }
   void end();

@@ -101,13 +101,13 @@ inline constexpr std::array uncomputed_parts = {
     UncomputedPart{"qk_norm",
                    {"the norms of queries and keys", "查询和键的归一化"},
                    {"q_norm", "k_norm", "q_layernorm", "k_layernorm"}},
-    UncomputedPart{"sinks", {"the attention sinks", "注意力汇点（sinks）"}, {"sinks"}},
+    UncomputedPart{"sinks", {"the attention sinks", "注意力汇点"}, {"sinks"}},
     UncomputedPart{"bias_k", {"the learned key that is added to the keys", "附加在键之后的可学习键"}, {"bias_k"}},
     UncomputedPart{"bias_v", {"the learned value that is added to the values", "附加在值之后的可学习值"}, {"bias_v"}},
     UncomputedPart{"position_embedding_type",
                    {"the relative position embedding", "相对位置嵌入"},
                    {"attention.self.distance_embedding"}},
-    UncomputedPart{"rope_scaling", {"the scaling of the rotary positions", "旋转位置的缩放"}, {}},
+    UncomputedPart{"rope_scaling", {"the scaling of the rotary positions", "旋转位置编码的缩放"}, {}},
     UncomputedPart{
         "bidirectional", {"attention in both directions, without the causal mask", "双向注意力（没有因果掩码）"}, {}},
     UncomputedPart{

@@ -139,7 +139,7 @@ Saying heads_of(const HeadCounts& heads) {
                            heads.d_k, heads.d_k_from);
   if (heads.kv_heads == heads.heads) return words;
   return say({"{} on {} ({})", "{}，{}（{}）"}, words,
-             Saying{counted(heads.kv_heads, "key/value head"), fmt::format("{} 个键/值头", heads.kv_heads)},
+             Saying{counted(heads.kv_heads, "key/value head"), fmt::format("{} 个键值头", heads.kv_heads)},
              heads.kv_heads_from);
 }
 
@@ -159,8 +159,8 @@ Saying account_of(const ImportedAttention& found) {
     words.push_back(say({"{}: {}", "{}：{}"}, layer, prefix));
   else
     words.push_back(layer.en.empty() ? named_so(prefix) : layer);
-  words.push_back(found.tensors.out_by_in ? Saying{"weights out×in", "权重为 out×in"}
-                                          : Saying{"weights in×out", "权重为 in×out"});
+  words.push_back(found.tensors.out_by_in ? Saying{"weights out×in", "权重矩阵按“输出×输入”存放"}
+                                          : Saying{"weights in×out", "权重矩阵按“输入×输出”存放"});
   words.push_back(heads_of(found.heads));
   const AttentionRules& rules = found.rules;
   words.insert(words.end(), {rules.scale_said, rules.mask_said, rules.softcap_said, rules.rope_said});

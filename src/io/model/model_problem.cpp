@@ -55,7 +55,7 @@ class ModelReferences : public MatrixReferences {
   void write_input(JsonWriter& json, std::string_view key, const std::optional<std::string>& path) const {
     if (!path) return;
     json.key(key);
-    json.begin_object(JsonWriter::Spread::line);
+    json.begin_object(Spread::line);
     put(json, "file", relative_to_problem(*path, problem_));
     json.end();
   }
@@ -63,12 +63,12 @@ class ModelReferences : public MatrixReferences {
   // {"file": …, "tensor": …, "rows": [a, b]}
   void write_place(JsonWriter& json, std::string_view key, const TensorPlace& place, std::string_view axis) const {
     json.key(key);
-    json.begin_object(JsonWriter::Spread::line);
+    json.begin_object(Spread::line);
     put(json, "file", relative_to_problem(place.file, problem_));
     put(json, "tensor", place.tensor);
     if (place.cut) {
       json.key(axis);
-      json.begin_array(JsonWriter::Spread::line);
+      json.begin_array(Spread::line);
       for (const Index end : *place.cut) json.integer(end);
       json.end();
     }

@@ -41,7 +41,9 @@ LayerType listed(const Node& types, std::optional<Index> layer) {
 LayerType by_qwen(const ModelConfig& config, std::optional<Index> layer) {
   const auto used = config.boolean("use_sliding_window");
   if (!used || !used->value)
-    return {false, used ? in_config("use_sliding_window") : Saying{"no use_sliding_window", "没有 use_sliding_window"}, {}};
+    return {false,
+            used ? in_config("use_sliding_window") : Saying{"no use_sliding_window", "config.json 没有 use_sliding_window"},
+            {}};
   const Node* first = config.value("max_window_layers");
   if (first == nullptr)
     throw Error(fmt::format("{}: use_sliding_window is true, but max_window_layers, from which layer on, is missing",
@@ -162,8 +164,9 @@ FoundRope find_rope(const ModelConfig& config, std::optional<double> base, const
     throw Error(fmt::format("the rope base is {} ({}), expected a number above 0", found.rope.base, from.en));
   const bool partly = found.rope.dims != d_k;
   const Saying columns = partly ? say({"the first {}", "前 {}"}, found.rope.dims) : say({"all {}", "全部 {}"}, d_k);
-  found.said = say({"rope base {} ({}), pairs in the halves of {} columns", "旋转位置基数 {}（{}），{} 列按前后两半配对"},
-                   found.rope.base, from, columns);
+  found.said =
+      say({"rope base {} ({}), pairs in the halves of {} columns", "旋转位置编码，底数 {}（{}），{} 列按前后两半配对"},
+          found.rope.base, from, columns);
   return found;
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr Text both_say = {"{}, {}", "{}，{}"};
 
 Saying nothing_says(std::string_view key) {
-  return say({"nothing says {}", "没有 {}"}, key);
+  return say({"nothing says {}", "config.json 没有 {}"}, key);
 }
 
 class RuleFinder {
@@ -122,9 +122,9 @@ class RuleFinder {
       if (config_.given())
         throw Error(fmt::format("{}: query_pre_attn_scalar is missing, by whose root {} scales; say it with --scale",
                                 config_.path(), family_.title));
-      rules_.scale_said =
-          say({"{}, since nothing says the query_pre_attn_scalar of {}", "{}，因为没有 {} 的 query_pre_attn_scalar"},
-              rules_.scale_said, family_.title);
+      rules_.scale_said = say({"{}, since nothing says the query_pre_attn_scalar of {}",
+                               "{}，因为 config.json 没有 {} 的 query_pre_attn_scalar"},
+                              rules_.scale_said, family_.title);
       return;
     }
     if (!(scalar->value > 0))
@@ -156,8 +156,8 @@ class RuleFinder {
 
   void find_softcap() {
     const auto tell = [this](const Saying& from) {
-      rules_.softcap_said = rules_.softcap ? say({"softcap {} ({})", "软上限 {}（{}）"}, *rules_.softcap, from)
-                                           : say({"no softcap ({})", "无软上限（{}）"}, from);
+      rules_.softcap_said = rules_.softcap ? say({"softcap {} ({})", "软截断 {}（{}）"}, *rules_.softcap, from)
+                                           : say({"no softcap ({})", "无软截断（{}）"}, from);
     };
     if (options_.softcap) {
       rules_.softcap = *options_.softcap;
@@ -183,7 +183,7 @@ class RuleFinder {
           kind && family_.names == Names::bert && kind->value != "absolute")
         rules_.parts.push_back(
             part_called("position_embedding_type", fmt::format("{} is {} in config.json", kind->key, quote(kind->value))));
-      rules_.rope_said = {"no rope", "无旋转位置"};
+      rules_.rope_said = {"no rope", "无旋转位置编码"};
       return;
     }
     FoundRope found = find_rope(config_, options_.rope_base, rope_depends_on_type(config_) ? type() : LayerType{}, d_k_);

@@ -10,8 +10,6 @@
 namespace mha::io {
 namespace {
 
-using Spread = JsonWriter::Spread;
-
 void write_texts(JsonWriter& json, const std::vector<std::string>& texts) {
   json.begin_array(Spread::line);
   for (const std::string& text : texts) json.text(text);

@@ -1,6 +1,9 @@
 // What stands above the first step.
 #include "show/pages/facts.hpp"
 
+#include <cmath>
+
+#include "show/words/notation.hpp"
 #include "show/words/number_text.hpp"
 #include "show/words/phrases.hpp"
 
@@ -48,10 +51,12 @@ class FactsOf {
     const NumberStyle style(scene_.options.precision, NumberStyle::Origin::given);
     if (problem_.layout == Layout::torch) add(phrase::torch);
     if (problem_.rope)
-      add(phrase::rope, problem_.rope->pairing == Pairing::half ? "half" : "interleaved", style.text(problem_.rope->base));
-    if (problem_.scale.kind == Scale::Kind::number) add(phrase::scale, style.text(problem_.scale.number));
+      add(phrase::rope,
+          say(scene_.options.language, problem_.rope->pairing == Pairing::half ? phrase::half : phrase::interleaved),
+          style.text(problem_.rope->base));
+    if (problem_.scale.kind == Scale::Kind::number) add(phrase::scale, full_text(problem_.scale.number));
     if (problem_.scale.kind == Scale::Kind::none) add(phrase::no_scale);
-    if (problem_.softcap) add(phrase::softcap, style.text(*problem_.softcap));
+    if (problem_.softcap) add(phrase::softcap, full_text(*problem_.softcap));
     masks();
   }
 
@@ -60,7 +65,7 @@ class FactsOf {
     std::size_t count = 0;
     for (const Mask& mask : problem_.masks) {
       if (mask.kind == Mask::Kind::none) continue;
-      names += (count++ == 0 ? "" : " + ") + std::string(mask_name(mask.kind));
+      names += (count++ == 0 ? "" : " + ") + mask_title(mask.kind, scene_.options.language);
     }
     if (count == 0)
       add(phrase::no_mask);
@@ -72,7 +77,7 @@ class FactsOf {
     facts_.parts.push_back(Words().quote(scene_.trace.device).add(" " + std::string(dtype_name(scene_.trace.dtype))));
     const Language language = scene_.options.language;
     if (scene_.trace.rounding) add(phrase::rounded, decimals_text(language, *scene_.trace.rounding));
-    if (scene_.trace.rounding != scene_.options.precision)
+    if (scene_.trace.rounding && scene_.trace.rounding != scene_.options.precision)
       facts_.parts.emplace_back(decimals_text(language, scene_.options.precision));
     add(phrase::counted_from, scene_.options.index_base);
   }
@@ -81,6 +86,29 @@ class FactsOf {
   const Scene& scene_;
   Facts facts_;
 };
+
+// Whether a number of the page has more digits than it shows; float64's own noise is none.
+bool shows_rounded(const View& view) {
+  for (Index i = 0; i < view.shown_rows().count(); ++i)
+    for (Index j = 0; j < view.shown_columns().count(); ++j) {
+      const double number = view.at(view.shown_rows().place(i), view.shown_columns().place(j));
+      if (std::isfinite(number) && view.style().rounds(number)) return true;
+    }
+  return false;
+}
+
+bool shows_rounded(const Scene& scene) {
+  for (const Step& step : scene.plan.steps) {
+    if (!scene.options.selection.has(step.id)) continue;
+    for (Index item = 0; item < scene.problem.batch(); ++item)
+      for (Index head = 0; head < (name_of(step.id).per_head ? scene.problem.heads : 1); ++head) {
+        if (name_of(step.id).per_head && !scene.options.selection.has_head(head)) continue;
+        const std::optional<View> view = View::of(scene, step.out, {item, head});
+        if (view && shows_rounded(*view)) return true;
+      }
+  }
+  return false;
+}
 
 // Where W_Q, W_K and W_V stand in one W_QKV.
 std::string fused_text(const Scene& scene) {
@@ -106,13 +134,16 @@ Facts given_facts_of(const Scene& scene) {
   return FactsOf(scene).facts(false);
 }
 
-Facts facts_of(const Scene& scene) {
-  return FactsOf(scene).facts(true);
+void add_facts(const Scene& scene, PageBuilder& page) {
+  page.add(FactsOf(scene).facts(true));
+  const int decimals = scene.options.precision;
+  if (!scene.trace.rounding && shows_rounded(scene))
+    page.paragraph(phrase::shown_rounded, decimals_text(page.language(), decimals), decimals);
 }
 
 void add_header(const Scene& scene, PageBuilder& page) {
   page.title(phrase::title, scene.problem.title);
-  page.add(facts_of(scene));
+  add_facts(scene, page);
   std::string convention = page.say(phrase::convention);
   if (scene.problem.layout == Layout::torch) convention += page.say(phrase::and_torch);
   if (scene.problem.fused) convention += fused_text(scene);

@@ -9,8 +9,8 @@ namespace mha::show {
 // Sizes and rules.
 Facts given_facts_of(const Scene& scene);
 
-// Sizes, rules, and how the numbers were computed and are told.
-Facts facts_of(const Scene& scene);
+// Sizes, rules, and how the numbers were computed and are told; with a line where they have more digits than are shown.
+void add_facts(const Scene& scene, PageBuilder& page);
 
 void add_header(const Scene& scene, PageBuilder& page);
 

@@ -11,8 +11,8 @@ Words named(const Scene& scene, const Text& phrase, Axis axis, Index item, Index
   Words words(say(scene.options.language, phrase, scene.counted(i)));
   const std::vector<std::string>& labels = labels_of(scene.problem, axis, item);
   if (static_cast<std::size_t>(i) >= labels.size()) return words;
-  const bool zh = scene.options.language == Language::zh;
-  return words.add(zh ? "（" : " (").quote(labels[static_cast<std::size_t>(i)]).add(zh ? "）" : ")");
+  return words.append(
+      say_words(scene.options.language, phrase::in_parentheses, {Words().quote(labels[static_cast<std::size_t>(i)])}));
 }
 
 std::vector<Row> keyless_rows(const Problem& problem, const Plan& plan) {

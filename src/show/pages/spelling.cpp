@@ -87,7 +87,11 @@ Spelling::RightSide Spelling::right_side(EntryAt at, As as, bool in_full) const 
       if (const std::optional<Index> heads = heads_beside_each_other()) return product_by_head(terms, *heads, as);
       return product(terms, as);
     case Op::rotate: return rotation(terms, at.row, as, in_full);
-    case Op::multiply: return equal_to(word(first, as) + " × " + word(terms.front().back(), as));
+    case Op::multiply:
+      if (const std::optional<Scaling> scaling = scaling_of(scene_, step_))
+        return equal_to(
+            fmt::format("{} {} {}", word(first, as), scaling->sign, as == As::names ? scaling->name : scaling->number));
+      return equal_to(word(first, as) + " × " + word(terms.front().back(), as));
     case Op::softcap: return softcap(first, as);
     case Op::add:
       return equal_to(sum_text(terms, 0, count, count, as), mask_reason(scene_, step_, place_, at.row, at.column));
@@ -118,7 +122,7 @@ std::string Spelling::word(const ReadEntry& read, As as) const {
 }
 
 Spelling::RightSide Spelling::softcap(const ReadEntry& read, As as) const {
-  const std::string cap = given().text(step_.cap);
+  const std::string cap = full_text(step_.cap);
   const auto capped = [&](const std::string& z) { return fmt::format("{0}·tanh({1}/{0})", cap, z); };
   if (as == As::names) return equal_to(capped(word(read, as)));
   const double squeezed = std::tanh(number(read) / step_.cap);

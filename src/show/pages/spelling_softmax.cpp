@@ -1,4 +1,5 @@
 // Spells softmax out: one exponential over the sum of those that are normalised with it.
+#include <algorithm>
 #include <cmath>
 
 #include "show/pages/mask_reason.hpp"
@@ -92,7 +93,13 @@ Spelling::RightSide Spelling::softmax(const Terms& slice, EntryAt at, As as, boo
 
   double total = step_.softmax.one_more ? 1 : 0;
   for (Index i = 0; i < terms; ++i) total += power(number(z(i)) - shift);
-  right.lines.push_back({"=", computed().fixed(power(number(own) - shift)) + " / " + computed().fixed(total), {}});
+  const auto is_rounded = [&](const Factors& term) {
+    const double power_of = number(term.front()) - shift;
+    return powers && std::isfinite(power_of) && style.rounds(power_of);
+  };
+  const bool rounded = std::any_of(slice.begin(), slice.end(), is_rounded);
+  right.lines.push_back({"=", computed().fixed(power(number(own) - shift)) + " / " + computed().fixed(total),
+                         rounded ? Words(say_it(phrase::unrounded_powers)) : Words()});
   if (shifted) right.remark.add(say_it(phrase::maximum_subtracted, style.text(largest)));
   if (terms > most_exponentials) right.remark.add(shifted ? " " : "").add(say_it(phrase::terms, terms));
   return right;

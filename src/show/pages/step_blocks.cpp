@@ -13,19 +13,19 @@ namespace {
 
 // "a, b, c, …, z"; item(i) is the text of the i-th.
 template <typename Item>
-std::string enumerated(Language language, Index count, Item item) {
-  return series_text(count, 4, item, say(language, phrase::comma));
+std::string enumerated(Language language, Index count, Item item, const Text& between = phrase::comma) {
+  return series_text(count, 4, item, say(language, between));
 }
 
-// "1/√d_k = 1/√2 = 0.707"; nothing where the factor is no single number.
+// "√d_k = √2 = 1.414"; nothing where the factor is no single number.
 Words factor_text(const Scene& scene, const Step& step) {
-  const Value& factor = scene.plan.value(step.in[1]);
-  if (factor.role != Value::Role::constant || factor.shape.size() != 1) return {};
+  const std::optional<Scaling> scaling = scaling_of(scene, step);
+  if (!scaling) return {};
+  if (scaling->name == "scale") return say(scene.options.language, phrase::own_scale, scaling->number);
+  std::string text = scaling->name + " = " + scaling->number;
+  if (scaling->number.rfind("√", 0) != 0) return text;
   const NumberStyle style(scene.options.precision, NumberStyle::Origin::given);
-  const std::string number = style.text(factor.constant->data()[0]);
-  if (factor.symbol == "scale") return say(scene.options.language, phrase::own_scale, number);
-  if (factor.symbol == "1/√d_k") return fmt::format("1/√d_k = 1/√{} = {}", scene.problem.d_k(), number);
-  return factor.symbol + " = " + number;
+  return text + " = " + style.text(1 / scene.plan.value(step.in[1]).constant->data()[0]);
 }
 
 // "positions 0, 1, 2; columns 1 and 3, 2 and 4 turn together"
@@ -51,11 +51,14 @@ void add_split(const Scene& scene, const Step& split, std::vector<Words>& captio
                             fmt::format("{}×{}×{}", shape.rows, shape.heads, shape.cols),
                             fmt::format("{}×{}×{}", shape.heads, shape.rows, shape.cols)));
   const Index group = scene.problem.heads / shape.heads;
-  captions.emplace_back(enumerated(language, shape.heads, [&](Index own) {
-    const std::string columns =
-        say(language, shape.cols == 1 ? phrase::column_goes : phrase::columns_go, split_columns(scene, split, own * group));
-    return say(language, group == 1 ? phrase::split_to : phrase::split_to_kv, columns, scene.counted(own));
-  }));
+  captions.emplace_back(enumerated(
+      language, shape.heads,
+      [&](Index own) {
+        const std::string columns = say(language, shape.cols == 1 ? phrase::column_goes : phrase::columns_go,
+                                        split_columns(scene, split, own * group));
+        return say(language, group == 1 ? phrase::split_to : phrase::split_to_kv, columns, scene.counted(own));
+      },
+      phrase::clause));
 }
 
 std::string shared_text(const Scene& scene, Place place) {

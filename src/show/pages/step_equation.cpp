@@ -49,12 +49,17 @@ Axes axes_of(const Value& value) {
   return {};
 }
 
-std::vector<std::string> shown_labels(const Scene& scene, Axis axis, Index item, const Shown& shown) {
-  const std::vector<std::string>& all = labels_of(scene.problem, axis, item);
+std::vector<std::string> shown_labels(const Problem& problem, Axis axis, Index item, const Shown& shown) {
+  const std::vector<std::string>& all = labels_of(problem, axis, item);
   std::vector<std::string> labels;
   if (static_cast<Index>(all.size()) != shown.size) return labels;
   for (Index i = 0; i < shown.count(); ++i) labels.push_back(all[static_cast<std::size_t>(shown.place(i))]);
   return labels;
+}
+
+void add_labels(Matrix& matrix, const Problem& problem, Axes axes, Index item) {
+  matrix.row_labels = shown_labels(problem, axes.rows, item, matrix.rows);
+  matrix.column_labels = shown_labels(problem, axes.columns, item, matrix.columns);
 }
 
 // Shades, marks of hidden entries, and row sums.
@@ -135,13 +140,11 @@ class EquationBuilder {
   void add_operands(const std::vector<ColumnGroup>& groups) {
     if (!info_.sign.empty())
       for (std::size_t i = 0; i < step_.in.size(); ++i) {
-        if (i == 0 || !one_factor()) add_operand(i, groups);
+        if (i == 0 || !scaling_of(scene_, step_)) add_operand(i, groups);
       }
     else if (info_.row_wise && !is_on_page(step_.in[0]))
       add_operand(0, groups);
   }
-
-  bool one_factor() const { return step_.op == Op::multiply && scene_.plan.value(step_.in[1]).shape.size() == 1; }
 
   bool is_on_page(ValueId id) const {
     for (const Step& step : scene_.plan.steps)
@@ -160,9 +163,8 @@ class EquationBuilder {
   }
 
   void add_signs_before_result() {
-    if (one_factor())
-      if (const std::optional<View> factor = View::of(scene_, step_.in[1], place_))
-        equation_.parts.emplace_back("× " + factor->term(0, 0));
+    if (const std::optional<Scaling> scaling = scaling_of(scene_, step_))
+      equation_.parts.emplace_back((scaling->sign == "/" ? "÷ " : "× ") + scaling->number);
     const bool is_function = info_.sign.empty() && !info_.moves && info_.row_wise;
     equation_.parts.emplace_back(is_function ? "→" : "=");
   }
@@ -176,6 +178,10 @@ class EquationBuilder {
 
 }  // namespace
 
+void add_labels(Matrix& matrix, const Problem& problem, StepId step, Index item) {
+  add_labels(matrix, problem, axes_of_step(step), item);
+}
+
 std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place place, bool transposed) {
   const std::optional<View> view = View::of(scene, id, place, transposed);
   if (!view) return std::nullopt;
@@ -183,8 +189,7 @@ std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place plac
   Axes axes = axes_of(value);
   if (transposed) std::swap(axes.rows, axes.columns);
   Matrix matrix = view->matrix(symbol(scene, id, place, transposed));
-  matrix.row_labels = shown_labels(scene, axes.rows, place.item, matrix.rows);
-  matrix.column_labels = shown_labels(scene, axes.columns, place.item, matrix.columns);
+  add_labels(matrix, scene.problem, axes, place.item);
   if (value.step == StepId::weights)
     add_weights(*view, matrix);
   else

@@ -9,6 +9,9 @@
 
 namespace mha::show {
 
+// The person's labels for the rows and columns that this step's matrices of one item show.
+void add_labels(Matrix& matrix, const Problem& problem, StepId step, Index item);
+
 // A value as a matrix with its symbol and labels; nothing where the trace did not keep it.
 std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place place, bool transposed = false);
 

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "show/text/matrix_box.hpp"
-#include "show/words/phrases.hpp"
 #include "show/text/width.hpp"
 #include "show/text/wrap.hpp"
+#include "show/words/phrases.hpp"
 
 namespace mha::show {
 namespace {

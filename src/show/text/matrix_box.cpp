@@ -58,6 +58,8 @@ Box beside(const std::vector<Box>& boxes) {
 }
 
 MatrixDrawing::MatrixDrawing(const Matrix& matrix, const Pen& pen) : matrix_(matrix), pen_(pen) {
+  const auto is_starred = [](const Cell& cell) { return !cell.text.empty() && cell.text.back() == '*'; };
+  starred_ = std::any_of(matrix.cells.begin(), matrix.cells.end(), is_starred);
   for (Index column = 0; column < matrix.columns.drawn(); ++column) columns_.push_back(measured(column));
   if (!matrix.groups.empty()) assign_groups();
 }
@@ -111,9 +113,9 @@ void MatrixDrawing::assign_groups() {
 
 std::string MatrixDrawing::text(Index row, Index column) const {
   const std::optional<Index> shown_row = matrix_.rows.shown_at(row), shown_column = matrix_.columns.shown_at(column);
-  if (shown_row && shown_column) return pen_.own(matrix_.cell(*shown_row, *shown_column).text);
-  if (shown_row) return pen_.own("…");
-  return pen_.own(shown_column ? "⋮" : "⋱");
+  std::string text = shown_row ? "…" : shown_column ? "⋮" : "⋱";
+  if (shown_row && shown_column) text = matrix_.cell(*shown_row, *shown_column).text;
+  return pen_.own(starred_ && text.back() != '*' ? text + " " : text);  // so that digits stand below digits
 }
 
 std::string MatrixDrawing::row_label(Index row, int width) const {

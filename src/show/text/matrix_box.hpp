@@ -81,6 +81,7 @@ class MatrixDrawing {
 
   const Matrix& matrix_;
   const Pen& pen_;
+  bool starred_ = false;  // some numbers have a star behind them
   std::vector<Column> columns_;
 };
 

@@ -11,10 +11,13 @@
 namespace mha::show {
 namespace {
 
-constexpr int black = 16, white = 231;
-constexpr std::array shades = {Shade{195, black}, Shade{153, black}, Shade{117, black}, Shade{75, black},
-                               Shade{33, black},  Shade{26, white},  Shade{20, white},  Shade{18, white}};
-constexpr float nothing_to_see = 0.01f;
+struct Shade {
+  float from;  // the least weight that has it
+  std::string_view codes;
+};
+// Luminances from 0.12 to 0.16, under white.
+constexpr std::array shades = {Shade{0.85f, "7"}, Shade{0.65f, "48;5;27;38;5;231"}, Shade{0.45f, "48;5;62;38;5;231"},
+                               Shade{0.2f, "48;5;60;38;5;231"}};
 
 struct Respelling {
   char32_t sign;
@@ -66,10 +69,9 @@ std::string to_ascii(std::string_view text) {
   return result;
 }
 
-const Shade* shade_of(float weight) {
-  if (!(weight >= nothing_to_see)) return nullptr;
-  const auto level = static_cast<std::size_t>(weight * static_cast<float>(shades.size()));
-  return &shades[std::min(level, shades.size() - 1)];
+std::string_view shade_of(float weight) {
+  const auto* shade = std::find_if(shades.begin(), shades.end(), [&](const Shade& row) { return weight >= row.from; });
+  return shade == shades.end() ? "" : shade->codes;
 }
 
 std::string Pen::own(std::string_view text) const {
@@ -87,9 +89,7 @@ std::string Pen::words(const Words& words) const {
 }
 
 std::string Pen::cell(std::string text, const Cell& cell) const {
-  std::string codes;
-  if (const Shade* shade = shade_of(cell.shade))
-    codes = fmt::format("48;5;{};38;5;{}", shade->background, shade->foreground);
+  std::string codes(shade_of(cell.shade));
   switch (cell.mark) {
     case Cell::Mark::none: break;
     case Cell::Mark::hidden: codes += codes.empty() ? "2" : ";2"; break;

@@ -37,13 +37,9 @@ class Pen {
   TextStyle style_;
 };
 
-// A background of the 256-colour palette and the foreground that is read on it.
-struct Shade {
-  int background;
-  int foreground;
-};
-
-// One hue from light to dark, so that it tells more from less to colour-blind eyes too; weights near 0 have no shade.
-const Shade* shade_of(float weight);
+// How a terminal shows a weight. Small weights have no background. Those of the others are about as far from black as from
+// white, the more blue the larger the weight, and the largest are in reverse, which no terminal shows otherwise: so
+// the larger one stands out, whether the terminal is dark or light.
+std::string_view shade_of(float weight);
 
 }  // namespace mha::show

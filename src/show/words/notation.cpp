@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 #include "show/words/number_text.hpp"
 #include "show/words/phrases.hpp"
@@ -40,13 +41,11 @@ bool is_used_transposed(const Step& step, std::size_t operand) {
   return (operand == 0 && step.first_transposed) || (operand == 1 && step.transposed);
 }
 
-// "a · b + c", "a ∘ b", "a + b + c"; "a × b" where b is one number for all entries.
+// "a · b + c", "a ∘ b", "a + b + c"
 template <typename Text>
-std::string between_signs(const Scene& scene, const Step& step, Text text) {
-  const bool one_number = step.op == Op::multiply && scene.plan.value(step.in[1]).shape.size() == 1;
+std::string between_signs(const Step& step, Text text) {
   std::string all = text(0);
-  for (std::size_t i = 1; i < step.in.size(); ++i)
-    all += fmt::format(" {} {}", one_number ? "×" : sign_before(step, i), text(i));
+  for (std::size_t i = 1; i < step.in.size(); ++i) all += fmt::format(" {} {}", sign_before(step, i), text(i));
   return all;
 }
 
@@ -107,8 +106,7 @@ std::string softmax_formula(const Scene& scene, const Step& step, Place place) {
 }
 
 std::string softcap_formula(const Scene& scene, const Step& step, Place place) {
-  NumberStyle style(scene.options.precision, NumberStyle::Origin::given);
-  return fmt::format("{0}·tanh({1}/{0})", style.text(step.cap), symbol(scene, step.in[0], place));
+  return fmt::format("{0}·tanh({1}/{0})", full_text(step.cap), symbol(scene, step.in[0], place));
 }
 
 std::string right_side(const Scene& scene, const Step& step, Place place) {
@@ -118,7 +116,9 @@ std::string right_side(const Scene& scene, const Step& step, Place place) {
     case Op::product:
     case Op::multiply:
     case Op::add:
-      return between_signs(scene, step,
+      if (const std::optional<Scaling> scaling = scaling_of(scene, step))
+        return fmt::format("{} {} {}", first, scaling->sign, scaling->name);
+      return between_signs(step,
                            [&](std::size_t i) { return symbol(scene, step.in[i], place, is_used_transposed(step, i)); });
     case Op::split:
       return say(language,
@@ -159,7 +159,10 @@ std::string symbol(StepId step, std::optional<Index> number) {
 
 std::string symbol(const Scene& scene, ValueId id, Place place, bool transposed) {
   const Value& value = scene.plan.value(id);
-  return value.symbol + head_mark(scene, value, place.head) + (transposed ? "ᵀ" : "");
+  const std::string symbol =
+      value.mask < 0 ? value.symbol
+                     : mask_title(scene.problem.masks[static_cast<std::size_t>(value.mask)].kind, scene.options.language);
+  return symbol + head_mark(scene, value, place.head) + (transposed ? "ᵀ" : "");
 }
 
 std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at) {
@@ -168,6 +171,35 @@ std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at) {
   if (value.role == Value::Role::constant && value.shape.size() == 1) return name;
   if (is_one_row_for_all(value)) return fmt::format("{}[{}]", name, scene.counted(at.column));
   return fmt::format("{}[{},{}]", name, scene.counted(at.row), scene.counted(at.column));
+}
+
+std::string mask_title(Mask::Kind kind, Language language) {
+  if (language == Language::en) return std::string(mask_name(kind));
+  switch (kind) {
+    case Mask::Kind::none: return "无掩码";
+    case Mask::Kind::causal: return "因果掩码";
+    case Mask::Kind::window: return "窗口掩码";
+    case Mask::Kind::padding: return "填充掩码";
+    case Mask::Kind::allow: return "允许掩码";
+    case Mask::Kind::block: return "屏蔽掩码";
+    case Mask::Kind::add: return "加性掩码";
+    case Mask::Kind::alibi: return "ALiBi";
+  }
+  return {};
+}
+
+std::optional<Scaling> scaling_of(const Scene& scene, const Step& step) {
+  if (step.op != Op::multiply) return std::nullopt;
+  const Value& factor = scene.plan.value(step.in[1]);
+  if (factor.role != Value::Role::constant || factor.shape.size() != 1) return std::nullopt;
+  const double number = factor.constant->data()[0];
+  const NumberStyle style(scene.options.precision, NumberStyle::Origin::given);
+  if (factor.symbol == "scale")
+    return Scaling{"×", "scale", number < 0 ? "(" + full_text(number) + ")" : full_text(number)};
+  if (factor.symbol.rfind("1/", 0) != 0) return Scaling{"×", factor.symbol, style.text(number)};
+  const std::string name = factor.symbol.substr(2);
+  const bool is_root = name.rfind("√", 0) == 0;  // of a whole number
+  return Scaling{"/", name, is_root ? fmt::format("√{}", std::round(1 / (number * number))) : style.text(1 / number)};
 }
 
 std::string sign_before(const Step& step, std::size_t operand) {
@@ -191,7 +223,7 @@ std::string shape_arithmetic(const Scene& scene, const Step& step) {
   const auto size = [&](std::size_t i) {
     return size_text(scene.plan.value(step.in[i]).shape, is_used_transposed(step, i));
   };
-  return between_signs(scene, step, size) + " → " + size_text(to);
+  return between_signs(step, size) + " → " + size_text(to);
 }
 
 std::string split_columns(const Scene& scene, const Step& step, Index head) {

@@ -30,6 +30,17 @@ std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at);
 // What stands between this operand, not the first, and the one before it: "·", "∘", "+".
 std::string sign_before(const Step& step, std::size_t operand);
 
+// "causal", "因果掩码"
+std::string mask_title(Mask::Kind kind, Language language);
+
+// How one number scales a matrix: divided by √d_k as the paper has it, or multiplied by a scale of the problem's own.
+struct Scaling {
+  std::string_view sign;     // "/", "×"
+  std::string name, number;  // "√d_k", "√2"; "scale", "0.125"
+};
+// Nothing where the step is no such product.
+std::optional<Scaling> scaling_of(const Scene& scene, const Step& step);
+
 // "Q⁽¹⁾ = X · W_Q⁽¹⁾ + b_Q⁽¹⁾"
 std::string formula(const Scene& scene, const Step& step, Place place);
 

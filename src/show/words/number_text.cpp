@@ -37,6 +37,12 @@ std::string NumberStyle::term(double value) const {
   return negative ? "(" + plain + ")" : plain;
 }
 
+bool NumberStyle::rounds(double value) const {
+  if (value == std::trunc(value) || std::abs(value) >= too_large_to_write_out) return false;
+  const double shown = round_by_hand(value, std::max(decimals_, decimals_of(value)));
+  return std::abs(shown - value) > 1e-12 * std::abs(value);
+}
+
 std::string NumberStyle::fixed(double value) const {
   return spelled(value, precision_, precision_);
 }
@@ -48,6 +54,10 @@ int NumberStyle::decimals_of(double value) const {
   const std::size_t point = shortest.find('.');
   if (point == std::string::npos || shortest.find('e') != std::string::npos) return precision_;
   return std::min(precision_, static_cast<int>(shortest.size() - point - 1));
+}
+
+std::string full_text(double value) {
+  return fmt::format("{}", value);
 }
 
 }  // namespace mha::show

@@ -20,6 +20,8 @@ class NumberStyle {
   std::string text(double value) const;
   // The same as a factor or summand: negative numbers in parentheses.
   std::string term(double value) const;
+  // Whether text() leaves digits of this finite number out.
+  bool rounds(double value) const;
   // As text, but always with `precision` decimals (never shortened to an integer).
   std::string fixed(double value) const;
 
@@ -30,5 +32,8 @@ class NumberStyle {
   Origin origin_;
   int decimals_ = 0;
 };
+
+// A number of the problem's own that is told once, in full: the shortest text that is read as the same number.
+std::string full_text(double value);
 
 }  // namespace mha::show

@@ -57,27 +57,31 @@ inline constexpr Text one_key{"1 key", "1 个键"};
 inline constexpr Text keys{"{} keys", "{} 个键"};
 inline constexpr Text one_kv_head{"1 key/value head", "1 个键值头"};
 inline constexpr Text kv_heads{"{} key/value heads", "{} 个键值头"};
-inline constexpr Text batch{"batch of {}", "批量 {}"};
+inline constexpr Text batch{"batch of {}", "一批 {} 个样本"};
 inline constexpr Text no_mask{"no mask", "无掩码"};
-inline constexpr Text mask{"mask {}", "掩码 {}"};
-inline constexpr Text masks{"masks {}", "掩码 {}"};
-inline constexpr Text scale{"scale {}", "缩放系数 {}"};
+inline constexpr Text mask{"mask {}", "{}"};
+inline constexpr Text masks{"masks {}", "{}"};
+inline constexpr Text scale{"scale {}", "缩放因子 {}"};
 inline constexpr Text no_scale{"no scale", "不缩放"};
 inline constexpr Text softcap{"softcap {}", "软截断 {}"};
 inline constexpr Text rope{"rope {}, base {}", "旋转位置 {}，底数 {}"};
-inline constexpr Text torch{"weights stored out×in", "权重按 out×in 存放"};
+inline constexpr Text half{"half", "前后两半配对"};
+inline constexpr Text interleaved{"interleaved", "相邻两列配对"};
+inline constexpr Text torch{"weights stored out×in", "权重矩阵按“输出×输入”存放"};
 inline constexpr Text one_decimal{"1 decimal", "1 位小数"};
 inline constexpr Text decimals{"{} decimals", "{} 位小数"};
 inline constexpr Text rounded{"each step rounded to {}", "每步四舍五入到 {}"};
+inline constexpr Text shown_rounded{"Computed unrounded, shown with {}; --round {} computes as with a pencil.",
+                                    "计算时不舍入，显示 {}；--round {} 则像笔算那样每步舍入。"};
 inline constexpr Text counted_from{"counted from {}", "从 {} 开始编号"};
 
 // Conventions.
 inline constexpr Text convention{
     "A token is a row; weights multiply from the right, X·W. Rows of scores and weights are "
     "queries, columns are keys.",
-    "每个词元是一行，权重矩阵从右边相乘：X·W。打分和注意力权重的行是查询，列是键。"};
+    "每个词元是一行，权重矩阵从右边相乘：X·W。注意力分数和注意力权重的行对应查询，列对应键。"};
 inline constexpr Text and_torch{" Weights are stored out×in, as in PyTorch's Linear, and used transposed: X·Wᵀ.",
-                                "权重按 out×in 存放（同 PyTorch 的 Linear），使用时转置：X·Wᵀ。"};
+                                "权重矩阵按“输出×输入”存放（同 PyTorch 的 Linear），使用时转置：X·Wᵀ。"};
 inline constexpr Text fused_convention{" W_Q, W_K and W_V are cut from one W_QKV: its {} {}, {} and {}.",
                                        "W_Q、W_K、W_V 取自同一个 W_QKV：依次为第 {1} {0}、第 {2} {0}、第 {3} {0}。"};
 inline constexpr Text fused_columns{"columns", "列"};
@@ -92,7 +96,7 @@ inline constexpr Text heads_together{"All heads together", "各头合在一起"}
 
 // Over the columns of tables.
 inline constexpr Text step{"step", "步骤"};
-inline constexpr Text verdict{"verdict", "判断"};
+inline constexpr Text verdict{"verdict", "判定"};
 
 // Captions.
 inline constexpr Text keys_and_values_from{"where keys and values come from", "键和值的来源"};
@@ -104,7 +108,7 @@ inline constexpr Text split_to{"{} to head {}", "{}归头 {}"};
 inline constexpr Text split_to_kv{"{} to key/value head {}", "{}归键值头 {}"};
 inline constexpr Text column_goes{"column {} goes", "第 {} 列"};
 inline constexpr Text columns_go{"columns {} go", "第 {} 列"};
-inline constexpr Text own_scale{"the problem's own scale: {}", "题目自定的缩放系数：{}"};
+inline constexpr Text own_scale{"the problem's own scale: {}", "题目自定的缩放因子：{}"};
 inline constexpr Text turns{"positions {}; columns {} turn together", "位置 {}；第 {} 列成对旋转"};
 inline constexpr Text pair{"{} and {}", "{} 与 {}"};
 inline constexpr Text columns_of_packed{"{}, columns {}", "{} 的第 {} 列"};
@@ -116,7 +120,7 @@ inline constexpr Text over_matrix{"{}, over the whole matrix", "{}，对整个�
 inline constexpr Text over_items{"{}, over the items of the batch", "{}，跨批次中的各样本"};
 inline constexpr Text no_maximum_subtracted{", no maximum subtracted", "，不减最大值"};
 inline constexpr Text columns_in_turns{"{}, columns in turns", "{}，各列轮流排列"};
-inline constexpr Text reread{"{} re-read as {}", "{} 重新读作 {}"};
+inline constexpr Text reread{"{} re-read as {}", "{} 重塑为 {}"};
 inline constexpr Text mean_of_heads{"mean of {} over all heads", "各头 {} 的平均"};
 inline constexpr Text sum_of_heads{"sum of {} over all heads", "各头 {} 之和"};
 inline constexpr Text maximum_of_heads{"maximum of {} over all heads", "各头 {} 的最大值"};
@@ -135,6 +139,7 @@ inline constexpr Text terms{"({} terms)", "（共 {} 项）"};
 inline constexpr Text query{"query {}", "查询 {}"};
 inline constexpr Text key{"key {}", "键 {}"};
 inline constexpr Text head_share{"head {}: {}", "头 {}：{}"};
+inline constexpr Text unrounded_powers{"with the exponents unrounded", "指数未经舍入"};
 inline constexpr Text maximum_subtracted{"the row's maximum, {}, is subtracted first", "先减去本行最大值 {}"};
 inline constexpr Text not_rotated{"this column is not turned", "此列不旋转"};
 inline constexpr Text angle{"angle {0}·{1}^({2}) = {3} at position {0}", "位置 {0} 处的角度 {0}·{1}^({2}) = {3}"};
@@ -148,9 +153,9 @@ inline constexpr Text causal_shifted{"causal: {1} comes after {0}, which stands 
 inline constexpr Text window_left{"window: {1} is {2} before {0}, more than {3}", "窗口：{1}在{0}之前 {2} 位，超过 {3}"};
 inline constexpr Text window_right{"window: {1} is {2} after {0}, more than {3}", "窗口：{1}在{0}之后 {2} 位，超过 {3}"};
 inline constexpr Text padding{"padding: {1} is no token", "填充：{1}不是真实词元"};
-inline constexpr Text allow{"the allow mask has 0 here", "allow 掩码在此处为 0"};
-inline constexpr Text block{"the block mask has 1 here", "block 掩码在此处为 1"};
-inline constexpr Text add{"the mask adds −∞ here", "掩码在此处加 −∞"};
+inline constexpr Text allow{"the allow mask has 0 here", "允许掩码在此处为 0"};
+inline constexpr Text block{"the block mask has 1 here", "屏蔽掩码在此处为 1"};
+inline constexpr Text add{"the mask adds −∞ here", "加性掩码在此处加 −∞"};
 inline constexpr Text alibi{"alibi: minus the head's slope {2} × distance {3}", "ALiBi：减去斜率 {2} × 距离 {3}"};
 
 // Rows without a key.
@@ -162,11 +167,13 @@ inline constexpr Text in_item{"item {}: ", "样本 {}："};
 inline constexpr Text queries{"queries {}", "查询 {}"};
 inline constexpr Text list_goes_on{"{}, … ({} in all)", "{}、…（共 {} 个）"};
 inline constexpr Text more_items{"{} more items have queries that may attend to no key",
-                                 "另有 {} 个样本也含有没有可看的键的查询"};
+                                 "另有 {} 个样本也有查询没有可看的键"};
 
 // Lists.
 inline constexpr Text comma{", ", "、"};
 inline constexpr Text semicolon{"; ", "；"};
+inline constexpr Text clause{", ", "，"};
+inline constexpr Text in_parentheses{" ({0})", "（{0}）"};
 
 }  // namespace phrase
 }  // namespace mha::show

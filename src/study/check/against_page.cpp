@@ -15,17 +15,17 @@ constexpr Text method{
     "Each step was computed again by the CPU in float64, from the very numbers that the device had before it. The bound is "
     "what {} arithmetic can account for in this entry; beside the verdict stands how near any entry comes to its own "
     "bound.",
-    "每一步都由 CPU 用 float64、从设备自己的前一步结果重新计算。界限是 {} 运算在该元素上允许的误差；判断之后是各元素误差"
-    "占其界限的最大比例。"};
-constexpr Text share_header{"of bound", "占界限"};
+    "每一步都由 CPU 用 float64、从设备自己的前一步结果重新计算。误差界是 {} 运算在该元素上允许的误差；判定之后是各元素误差"
+    "占其误差界的最大比例。"};
+constexpr Text share_header{"of bound", "占误差界"};
 constexpr Text largest_header{"largest", "最大"};
 constexpr Text difference_header{"difference", "差"};
-constexpr Text bound_header{"bound", "界限"};
+constexpr Text bound_header{"bound", "误差界"};
 constexpr Text at_header{"at", "位置"};
 constexpr Text absolute_word{"absolute", "绝对"};
 constexpr Text relative_word{"relative", "相对"};
 constexpr Text pass_word{"pass", "通过"};
-constexpr Text fail_word{"FAIL", "不符"};
+constexpr Text fail_word{"FAIL", "不通过"};
 constexpr Text all_within{"All steps are within what the arithmetic allows.", "所有步骤都在运算允许的误差之内。"};
 constexpr Text fails{"{0}: the device has {1}, the CPU {2}; they differ by {3}, and {4} is allowed",
                      "{0}：设备得 {1}，CPU 得 {2}；相差 {3}，允许 {4}"};
@@ -135,7 +135,7 @@ class AgainstWriter {
 
   void write(std::string_view key, StepId step, const ComparedEntry& entry) {
     json_.key(key);
-    json_.begin_object(io::JsonWriter::Spread::line);
+    json_.begin_object(io::Spread::line);
     json_.text("entry", entry_name(step, entry.at, 1));
     json_.integer("item", entry.at.item + 1);
     json_.number("device", entry.device);

@@ -82,7 +82,8 @@ class Walk {
   void read(StepId row, const Step& step, const Uncertain& computed) {
     begin(row, computed);
     if (row == StepId::masked) accept_numbers_for_infinity();
-    if (row == StepId::weights && info_of(step.op).normalises) accept_keyless_rows(*values_[at_id(step.in.front())].numbers);
+    if (row == StepId::weights && info_of(step.op).normalises)
+      accept_keyless_rows(*values_[at_id(step.in.front())].numbers);
     finish(&step);
   }
 

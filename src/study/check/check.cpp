@@ -18,7 +18,7 @@ namespace {
 
 constexpr Text number_for_infinity = {
     "a large negative number stands for −∞ in the masked scores: the weights are the same",
-    "掩码打分中用很小的负数代替 −∞：权重相同"};
+    "掩码后的分数中用很小的负数代替 −∞：权重相同"};
 constexpr Text other_keyless_rows = {"a row without a key has other weights than mha's 0: that is a matter of convention",
                                      "没有可看的键的行权重与 mha 的 0 不同：这只是约定不同"};
 

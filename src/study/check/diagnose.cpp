@@ -138,8 +138,7 @@ std::vector<Candidate> make_candidates(const Problem& problem, const RowPlan& ri
 
 std::vector<Candidate> make_pairs(const Problem& problem, const RowPlan& right) {
   std::vector<Candidate> result;
-  for (const MistakePair& pair : mistake_pairs())
-    add_forms(pair.variants(problem), pair.first, pair.second, right, result);
+  for (const MistakePair& pair : mistake_pairs()) add_forms(pair.variants(problem), pair.first, pair.second, right, result);
   return result;
 }
 

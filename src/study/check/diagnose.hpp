@@ -14,8 +14,8 @@ struct Candidate {
   const Mistake* mistake;
   std::string detail;
   RowPlan plan;
-  Rows changed;  // which rows it computes otherwise
-  StepId first;  // of them
+  Rows changed;                   // which rows it computes otherwise
+  StepId first;                   // of them
   const Mistake* also = nullptr;  // made together with it
 };
 

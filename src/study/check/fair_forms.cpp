@@ -13,10 +13,11 @@
 namespace mha::study {
 namespace {
 
-constexpr Text scale_on_q = {"the scale was put on Q: the scaled scores are the same", "缩放放在了 Q 上：缩放后的打分相同"};
+constexpr Text scale_on_q = {"the scale was put on Q: the scaled scores are the same",
+                             "缩放因子乘在了 Q 上：缩放后的分数相同"};
 constexpr Text scale_on_both = {"the root of the scale was put on Q and on K: the scaled scores are the same",
-                                "缩放的平方根分别放在了 Q 和 K 上：缩放后的打分相同"};
-constexpr Text scale_in_scores = {"the scores were written down already scaled", "写下的打分是已经缩放过的"};
+                                "缩放因子的平方根分别乘在了 Q 和 K 上：缩放后的分数相同"};
+constexpr Text scale_in_scores = {"the scores were written down already scaled", "写下的分数已经缩放过"};
 constexpr Text mask_renormalised = {
     "the mask came after the softmax, and each row was divided by its sum: the weights are the same",
     "在 softmax 之后加掩码并重新归一化：权重相同"};

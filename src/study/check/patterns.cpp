@@ -44,11 +44,11 @@ using Found = std::optional<Sign>;
 
 constexpr Text copied = {"X is given: copy it from the problem", "X 是题目给出的：照抄即可"};
 constexpr Text heads_differ = {"another number of heads than the problem has", "头的个数与题目不同"};
-constexpr Text shape_differs = {"a matrix of another shape than expected", "矩阵的形状与应有的不同"};
+constexpr Text shape_differs = {"a matrix of another shape than expected", "形状不符"};
 constexpr Text not_numbers = {"NaN or infinite entries where a number is expected: an overflow, 0·∞ or ∞ − ∞",
                               "应为数的位置出现 NaN 或无穷大：溢出、0·∞ 或 ∞ − ∞"};
 constexpr Text leak = {"weight where the mask hides the key: the hidden score was not −∞ before the softmax",
-                       "被掩码遮住的键得到了权重：softmax 之前那里的打分不是 −∞"};
+                       "被掩码遮住的键得到了权重：softmax 之前那里的分数不是 −∞"};
 constexpr Text column_sums = {"the columns sum to 1 instead of the rows: the softmax ran along the other axis",
                               "每一列之和为 1，而不是每一行：softmax 沿了另一个轴"};
 constexpr Text total_sum = {"the whole matrix sums to 1 instead of each row: the softmax ran over all entries",
@@ -66,11 +66,11 @@ constexpr Text signs_flipped = {"the numbers are right but for their signs: a mi
                                 "数值对，符号不对：漏了或多了负号"};
 constexpr Text elsewhere = {
     "the right numbers in other places: an error in the arrangement (a transpose, a split, an order)",
-    "数都对，位置不对：排列有误（转置、切分或顺序）"};
+    "数都对，位置不对：排列错误（转置、拆分或顺序）"};
 constexpr Text one_ratio = {"every entry is the expected one times one number: an error in a scale",
-                            "每个元素都是应有值乘以同一个数：缩放有误"};
-constexpr Text one_row = {"the same difference in every row: an error in a bias", "每一行的差都相同：偏置有误"};
-constexpr Text few_entries = {"all other entries are right: a slip in the arithmetic", "其余元素都对：计算中的笔误"};
+                            "每个元素都是应有值乘以同一个数：缩放错误"};
+constexpr Text one_row = {"the same difference in every row: an error in a bias", "每一行的差都相同：偏置错误"};
+constexpr Text few_entries = {"all other entries are right: a slip in the arithmetic", "其余元素都对：计算失误"};
 
 Found shape(const Clue& clue) {
   const Shape& right = clue.expected.numbers->shape();

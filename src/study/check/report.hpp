@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "study/check/exactness.hpp"
 #include "study/check/given.hpp"
 #include "study/mistakes/mistake.hpp"
-#include "study/check/exactness.hpp"
 
 namespace mha::study {
 
@@ -21,9 +21,8 @@ struct VerdictName {
 };
 inline constexpr std::array verdict_names = {
     VerdictName{Verdict::right, "right", {"right", "正确"}},
-    VerdictName{
-        Verdict::following, "following", {"right, following from the error above", "由上面的错误带来，这一步本身正确"}},
-    VerdictName{Verdict::wrong, "wrong", {"wrong here", "此处有错"}},
+    VerdictName{Verdict::following, "following", {"right, following from the error above", "正确，只是沿用了前面的错误"}},
+    VerdictName{Verdict::wrong, "wrong", {"wrong here", "此处错误"}},
     VerdictName{Verdict::not_given, "not_given", {"not given", "未给出"}},
 };
 constexpr const VerdictName& name_of(Verdict verdict) {

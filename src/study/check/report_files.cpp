@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "io/files/csv.hpp"
+#include "core/csv.hpp"
 #include "io/json/writer.hpp"
 
 namespace mha::study {
@@ -59,7 +59,7 @@ class ReportJson {
     else
       write_place(name_of(report.findings.front().step).id, head_of(report.findings.front()));
     json_.key("mistakes");
-    json_.begin_array(io::JsonWriter::Spread::line);
+    json_.begin_array(io::Spread::line);
     for (const std::string_view id : mistakes_of(report, hint_)) json_.text(id);
     json_.end();
     json_.key("steps");
@@ -70,7 +70,7 @@ class ReportJson {
   }
 
   void write_place(std::string_view step, std::optional<Index> head) {
-    json_.begin_object(io::JsonWriter::Spread::line);
+    json_.begin_object(io::Spread::line);
     write_step(step, tells(hint_, Hint::place) ? head : std::nullopt);
     json_.end();
   }
@@ -86,7 +86,7 @@ class ReportJson {
 
   void write(const StepVerdict& step) {
     const bool given = step.verdict != Verdict::not_given;
-    json_.begin_object(io::JsonWriter::Spread::line);
+    json_.begin_object(io::Spread::line);
     write_step(name_of(step.step).id, step.head ? std::optional(*step.head + 1) : std::nullopt);
     json_.text("verdict", name_of(step.verdict).id);
     json_.key("max_difference");
@@ -122,8 +122,8 @@ std::vector<GradedStep> graded_steps(const Report& report, const ReportWords& wo
     GradedStep& step = steps.back();
     if (verdict.verdict == Verdict::wrong) step.right = false;
     if (verdict.verdict == Verdict::right) continue;
-    step.output +=
-        (step.output.empty() ? "" : "\n") + words.symbol(verdict.step, verdict.head) + ": " + words.verdict(verdict);
+    step.output += (step.output.empty() ? "" : "\n") + words.symbol(verdict.step, verdict.head) +
+                   (words.language() == Language::zh ? "：" : ": ") + words.verdict(verdict);
   }
   return steps;
 }
@@ -157,7 +157,7 @@ class ResultsJson {
 
  private:
   void write(const GradedStep& step, const ReportWords& words) {
-    json_.begin_object(io::JsonWriter::Spread::line);
+    json_.begin_object(io::Spread::line);
     json_.text("name", words.title(step.step));
     json_.integer("score", step.right ? 1 : 0);
     json_.integer("max_score", 1);
@@ -184,8 +184,8 @@ void write_report_csv(io::Sink& sink, const std::vector<Report>& reports, std::o
     if (!report.findings.empty() && tells(hint, Hint::place))
       if (const std::optional<Index> place = head_of(report.findings.front())) head = std::to_string(*place);
     for (const std::string_view id : mistakes_of(report, hint)) ids += (ids.empty() ? "" : " ") + std::string(id);
-    sink.write(io::csv_line({report.name, std::string(verdict_of(report)), step, head, ids, report.unusable.value_or("")},
-                            "\r\n"));
+    sink.write(
+        csv_line({report.name, std::string(verdict_of(report)), step, head, ids, report.unusable.value_or("")}, "\r\n"));
   }
 }
 

@@ -12,16 +12,16 @@ namespace mha::study {
 namespace {
 
 constexpr Text check_title{"Checked, step by step", "逐步批改"};
-constexpr Text written_to{"tolerance from {} as written", "误差按所写的 {}"};
+constexpr Text written_to{"tolerance from {} as written", "容许误差按所写的 {}"};
 constexpr Text written_fully{"numbers in full precision", "数按完整精度书写"};
 constexpr Text head_verdict{"head {}: {}", "头 {}：{}"};
-constexpr Text given_here{"given", "给出的"};
+constexpr Text given_here{"given", "答卷"};
 constexpr Text expected_here{"expected", "应为"};
 constexpr Text mark_legend{"* is not what follows from your own numbers before it", "* 与由你自己前面的数推出的结果不符"};
 constexpr Text mistakes_header{"mistakes", "错误"};
-constexpr Text count_header{"how many", "次数"};
-constexpr Text all_answers{"All answers", "全部答案"};
-constexpr Text right_wrong_unusable{"{} right · {} wrong · {} unusable", "{} 份正确 · {} 份有错 · {} 份无法读取"};
+constexpr Text count_header{"how many", "份数"};
+constexpr Text all_answers{"All answers", "全部答卷"};
+constexpr Text right_wrong_unusable{"{} right · {} wrong · {} unusable", "{} 份正确 · {} 份错误 · {} 份无法评阅"};
 constexpr Text item_shown{"item {}", "样本 {}"};
 
 constexpr int most_decimals_told = 12, most_decimals_shown = 6;

@@ -9,6 +9,6 @@ namespace mha::study {
 
 // With a hint the page holds no more than that.
 show::Document describe(const std::vector<Report>& reports, const Problem& problem, const show::PageOptions& options,
-                  std::optional<Hint> hint);
+                        std::optional<Hint> hint);
 
 }  // namespace mha::study

@@ -14,10 +14,11 @@ namespace {
 constexpr std::size_t most_entries_told = 6;
 
 constexpr Text all_right{"Right: everything that was given.", "正确：给出的各步都对。"};
-constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{} 未给出。"};
-constexpr Text first_wrong_is{"Wrong: the first wrong step is {}.", "有错：最先出错的一步是 {}。"};
-constexpr Text unusable{"Unusable: {}", "无法读取：{}"};
-constexpr Text other_shape{"wrong here: another shape", "此处有错：形状不同"};
+constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{}未给出。"};
+constexpr Text first_wrong_is{"Wrong: the first wrong step is {}.", "错误：最先出错的一步是{}。"};
+constexpr Text named_step{"{} {}", "“{}”{}"};
+constexpr Text unusable{"Unusable: {}", "无法评阅：{}"};
+constexpr Text other_shape{"wrong here: another shape", "此处错误：形状不符"};
 constexpr Text in_head{"in head {}", "头 {}"};
 constexpr Text in_heads{"in heads {}", "头 {}"};
 constexpr Text at_entries{"at {}", "位置 {}"};
@@ -25,14 +26,14 @@ constexpr Text in_every_entry{"in every entry", "每个元素都不对"};
 constexpr Text of_entries{"{} of {} entries", "{1} 个元素中有 {0} 个"};
 constexpr Text in_item{"item {} ", "样本 {} "};
 constexpr Text one_more{", …", "、…"};
-constexpr Text entries_match{"all {} entries of {} match", "{1} 的全部 {0} 个元素都吻合"};
-constexpr Text and_all_later{"all {} entries of {} and all later steps match", "{1} 的全部 {0} 个元素以及后面的各步都吻合"};
-constexpr Text and_next{"all {} entries of {} and the next step match", "{1} 的全部 {0} 个元素以及下一步都吻合"};
+constexpr Text entries_match{"all {} entries of {} match", "{1}的全部 {0} 个元素都吻合"};
+constexpr Text and_all_later{"all {} entries of {} and all later steps match", "{1}的全部 {0} 个元素以及后面的各步都吻合"};
+constexpr Text and_next{"all {} entries of {} and the next step match", "{1}的全部 {0} 个元素以及下一步都吻合"};
 constexpr Text and_some_later{"all {} entries of {} and the next {} steps match",
-                              "{1} 的全部 {0} 个元素吻合，紧接着的 {2} 步也吻合"};
+                              "{1}的全部 {0} 个元素吻合，紧接着的 {2} 步也吻合"};
 constexpr Text only_in_these{"made {} only", "只在{}"};
 constexpr Text no_known_mistake{"no known mistake gives these numbers", "没有已知的错误能得出这些数"};
-constexpr Text one_of{"one of these, which the numbers cannot tell apart:", "是下列错误之一，从数值上无法区分:"};
+constexpr Text one_of{"one of these, which the numbers cannot tell apart:", "下列错误之一，从数值上无法区分："};
 constexpr Text two_together{"two mistakes together: {} — and {}", "两个错误同时出现：{}；并且：{}"};
 constexpr Text before_is_right{"What was given before it is right.", "在它之前给出的各步都对。"};
 
@@ -91,7 +92,7 @@ std::string ReportWords::symbol(StepId step, std::optional<Index> head) const {
 
 std::string ReportWords::step(const Finding& finding) const {
   const std::optional<Index> head = finding.of_one_head() ? std::optional(finding.heads.front()) : std::nullopt;
-  return title(finding.step) + " " + symbol(finding.step, head);
+  return show::say(language_, named_step, title(finding.step), symbol(finding.step, head));
 }
 
 std::string ReportWords::heads(const std::vector<Index>& heads) const {
@@ -114,7 +115,8 @@ std::string ReportWords::entries(const Finding& finding) const {
             fmt::format("[{},{}]", entry.row + base_, entry.col + base_);
   }
   if (wrong.size() > most_entries_told) list += show::say(language_, one_more);
-  return show::say(language_, at_entries, list) + " (" + show::say(language_, of_entries, wrong.size(), size) + ")";
+  return show::say(language_, at_entries, list) +
+         show::say(language_, show::phrase::in_parentheses, show::say(language_, of_entries, wrong.size(), size));
 }
 
 std::string ReportWords::place(const Finding& finding) const {
@@ -129,13 +131,13 @@ std::vector<std::string> ReportWords::causes(const Finding& finding) const {
   std::vector<std::string> sentences;
   if (finding.suspects.size() > 1) sentences.push_back(show::say(language_, one_of));
   for (const Suspect& suspect : finding.suspects) {
-    const std::string detail = suspect.detail.empty() ? "" : "; " + suspect.detail;
-    std::string what(suspect.mistake->what.in(language_)), id(suspect.mistake->id);
+    std::string what(suspect.mistake->what.in(language_)), form(suspect.mistake->id);
     if (suspect.also != nullptr) {
       what = show::say(language_, two_together, what, suspect.also->what.in(language_));
-      id += fmt::format(" + {}", suspect.also->id);
+      form += fmt::format(" + {}", suspect.also->id);
     }
-    sentences.push_back(fmt::format("{} ({}{})", what, id, detail));
+    if (!suspect.detail.empty()) form += show::say(language_, show::phrase::semicolon) + suspect.detail;
+    sentences.push_back(what + show::say(language_, show::phrase::in_parentheses, form));
   }
   const bool has_items = finding.expected.numbers->shape().batch > 1;
   if (!finding.keys.empty()) sentences.push_back(told(finding.keys, language_, base_, has_items));
@@ -143,7 +145,7 @@ std::vector<std::string> ReportWords::causes(const Finding& finding) const {
   if (finding.sign) {
     const bool has_number = true_numbers_ && !finding.sign->number.empty();
     sentences.push_back(std::string(finding.sign->what.in(language_)) +
-                        (has_number ? " (" + finding.sign->number + ")" : ""));
+                        (has_number ? show::say(language_, show::phrase::in_parentheses, finding.sign->number) : ""));
   }
   return sentences;
 }

@@ -8,14 +8,6 @@
 namespace mha::study {
 namespace {
 
-// The difference of two numbers, 0 where they are the same to nine digits.
-double difference(double a, double b) {
-  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
-  const double d = std::abs(a - b);
-  if (!std::isfinite(d)) return std::numeric_limits<double>::infinity();
-  return d <= same_number * std::max({1.0, std::abs(a), std::abs(b)}) ? 0 : d;
-}
-
 void compare_numbers(const Tensor& left, const Tensor& right, ComparedMatrix& result) {
   for (Index i = 0; i < left.shape().rows; ++i)
     for (Index j = 0; j < left.shape().cols; ++j) {
@@ -50,6 +42,13 @@ ComparedMatrix compared(StepId step, const Tensor* left, const Tensor* right, In
 }
 
 }  // namespace
+
+double difference(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double d = std::abs(a - b);
+  if (!std::isfinite(d)) return std::numeric_limits<double>::infinity();
+  return d <= same_number * std::max({1.0, std::abs(a), std::abs(b)}) ? 0 : d;
+}
 
 Comparison compare(const Written& left, const Written& right) {
   Comparison comparison;

@@ -24,6 +24,9 @@ struct Comparison {
   std::optional<std::size_t> first;      // the first that is on both sides and not equal
 };
 
+// The difference of two numbers: 0 where they are the same to nine digits, infinite where one is NaN or infinite alone.
+double difference(double a, double b);
+
 // Numbers are equal when they agree to nine digits: the order of a sum shows in the last ones.
 Comparison compare(const Written& left, const Written& right);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "show/pages/page.hpp"
+#include "show/pages/step_equation.hpp"
 #include "show/words/notation.hpp"
 
 namespace mha::study {
@@ -11,8 +12,11 @@ namespace {
 
 constexpr Text compare_title{"Two computations, step by step", "两种计算，逐步对照"};
 constexpr Text sides{"left: {0} · right: {1}", "左：{0} · 右：{1}"};
-constexpr Text item_number{"item {}", "第 {} 项"};
-constexpr Text equal{"equal", "相同"};
+constexpr Text item_number{"item {}", "样本 {}"};
+constexpr Text equal{"equal on both sides: {}", "两边相同：{}"};
+constexpr Text left_matrix{"left {}", "左 {}"};
+constexpr Text right_matrix{"right {}", "右 {}"};
+constexpr Text star_legend{"* marks an entry that is not the same on both sides", "* 标出两边不同的元素"};
 constexpr Text differs_first{"← the first difference", "← 最先不同"};
 constexpr Text differs{"different", "不同"};
 constexpr Text only_left{"only on the left, {}", "只有左边有，{}"};
@@ -28,13 +32,22 @@ class ComparePage {
   ComparePage(const Side& left, const Side& right, const show::PageOptions& options)
       : left_(left), right_(right), options_(options), page_(options.language, options.index_base) {}
 
-  show::Document write(const Comparison& comparison, const show::Words& remark) {
+  show::Document write(const Comparison& comparison, const std::vector<show::Words>& remarks) {
     page_.title(compare_title);
     page_.paragraph(show::say_words(options_.language, sides, {left_.name, right_.name}));
-    page_.paragraph(remark);
-    if (!comparison.first) page_.paragraph(all_equal);
-    for (std::size_t i = 0; i < comparison.matrices.size(); ++i)
-      if (is_chosen(comparison.matrices[i])) add(comparison.matrices[i], comparison.first == i);
+    for (const show::Words& remark : remarks) page_.paragraph(remark);
+    page_.paragraph(comparison.first ? star_legend : all_equal);
+    for (std::size_t i = 0; i < comparison.matrices.size(); ++i) {
+      const ComparedMatrix& matrix = comparison.matrices[i];
+      if (!is_chosen(matrix)) continue;
+      if (matrix.verdict == MatrixVerdict::equal) {
+        equal_.push_back(&matrix);
+        continue;
+      }
+      add_equal();
+      add(matrix, comparison.first == i);
+    }
+    add_equal();
     return page_.take();
   }
 
@@ -53,12 +66,30 @@ class ComparePage {
     return fmt::format("{}×{}", s.rows, s.cols);
   }
 
-  // "Weights   A⁽¹⁾   equal"
+  // "equal on both sides: X, Q⁽¹⁾, Q⁽²⁾, K⁽¹⁾ … K⁽⁸⁾": what was found equal since the last difference.
+  void add_equal() {
+    std::string list;
+    for (std::size_t first = 0, last = 0; first < equal_.size(); first = last + 1) {
+      for (last = first; last + 1 < equal_.size() && follows(*equal_[last], *equal_[last + 1]);) ++last;
+      if (!list.empty()) list += page_.say(show::phrase::comma);
+      list += symbol(*equal_[first]);
+      if (last > first) list += (last > first + 1 ? " … " : page_.say(show::phrase::comma)) + symbol(*equal_[last]);
+    }
+    if (!list.empty()) page_.paragraph(equal, list);
+    equal_.clear();
+  }
+
+  static bool follows(const ComparedMatrix& a, const ComparedMatrix& b) {
+    return a.step == b.step && a.item == b.item && a.head + 1 == b.head;
+  }
+
+  // "Weights   A⁽¹⁾   different"
   void add(const ComparedMatrix& matrix, bool is_first) {
     page_.add(show::StepHeading{{}, page_.say(name_of(matrix.step).title), symbol(matrix), verdict(matrix, is_first)});
     if (matrix.verdict == MatrixVerdict::different) add_difference(matrix);
     if (matrix.verdict == MatrixVerdict::different || matrix.verdict == MatrixVerdict::other_shape)
-      page_.add(show::Equation{{numbers(left_, matrix), std::string("≠"), numbers(right_, matrix)}});
+      page_.add(
+          show::Equation{{numbers(left_, left_matrix, matrix), std::string("≠"), numbers(right_, right_matrix, matrix)}});
   }
 
   std::string symbol(const ComparedMatrix& matrix) const {
@@ -73,7 +104,7 @@ class ComparePage {
   std::string verdict(const ComparedMatrix& matrix, bool is_first) const {
     if (is_first) return page_.say(differs_first);
     switch (matrix.verdict) {
-      case MatrixVerdict::equal: return page_.say(equal);
+      case MatrixVerdict::equal: break;  // told in a line with others
       case MatrixVerdict::different: return page_.say(differs);
       case MatrixVerdict::left_only: return page_.say(only_left, shape(left_, matrix));
       case MatrixVerdict::right_only: return page_.say(only_right, shape(right_, matrix));
@@ -94,22 +125,39 @@ class ComparePage {
       page_.caption(incomparable, row, column, text(left_), text(right_));
   }
 
-  show::Matrix numbers(const Side& side, const ComparedMatrix& matrix) const {
+  show::Matrix numbers(const Side& side, const Text& named, const ComparedMatrix& matrix) const {
     const show::NumberStyle style(options_.precision, show::NumberStyle::Origin::computed);
-    return show::View(tensor(side, matrix), matrix.item, matrix.head, style, options_.full).matrix(symbol(matrix));
+    show::Matrix result = show::View(tensor(side, matrix), matrix.item, matrix.head, style, options_.full)
+                              .matrix(page_.say(named, symbol(matrix)));
+    show::add_labels(result, *side.problem, matrix.step, matrix.item);
+    if (matrix.verdict == MatrixVerdict::different) mark_differences(matrix, result);
+    return result;
+  }
+
+  void mark_differences(const ComparedMatrix& matrix, show::Matrix& shown) const {
+    const Tensor &left = tensor(left_, matrix), &right = tensor(right_, matrix);
+    for (std::size_t i = 0; i < shown.cells.size(); ++i) {
+      const Index columns = shown.columns.count(), row = shown.rows.place(static_cast<Index>(i) / columns),
+                  column = shown.columns.place(static_cast<Index>(i) % columns);
+      if (difference(left.at(matrix.item, matrix.head, row, column), right.at(matrix.item, matrix.head, row, column)) == 0)
+        continue;
+      shown.cells[i].mark = show::Cell::Mark::wrong;
+      shown.cells[i].text += "*";
+    }
   }
 
   const Side& left_;
   const Side& right_;
   const show::PageOptions& options_;
   show::PageBuilder page_;
+  std::vector<const ComparedMatrix*> equal_;  // not yet told
 };
 
 }  // namespace
 
-show::Document describe(const Comparison& comparison, const Side& left, const Side& right, const show::Words& remark,
-                        const show::PageOptions& options) {
-  return ComparePage(left, right, options).write(comparison, remark);
+show::Document describe(const Comparison& comparison, const Side& left, const Side& right,
+                        const std::vector<show::Words>& remarks, const show::PageOptions& options) {
+  return ComparePage(left, right, options).write(comparison, remarks);
 }
 
 }  // namespace mha::study

@@ -10,11 +10,12 @@ namespace mha::study {
 struct Side {
   show::Words name;
   Written numbers;
+  const Problem* problem;  // whose labels are shown
 };
 
-// `remark` says what was done differently on the right, where that is known. Of the options, language, precision, index
+// `remarks` say what was done differently on the right, where that is known. Of the options, language, precision, index
 // base, the selection of steps and heads, and `full` count.
-show::Document describe(const Comparison& comparison, const Side& left, const Side& right, const show::Words& remark,
-                        const show::PageOptions& options);
+show::Document describe(const Comparison& comparison, const Side& left, const Side& right,
+                        const std::vector<show::Words>& remarks, const show::PageOptions& options);
 
 }  // namespace mha::study

@@ -56,7 +56,7 @@ Problem ExerciseMaker::draw(std::uint32_t seed) const {
     problem->title = {fmt::format("Exercise {}", seed), fmt::format("练习 {}", seed), true};
     problem->description = {
         "Small numbers for a pencil. Every common mistake that these sizes can show leads to other numbers here.",
-        "数字很小，便于手算；这一规模能暴露的每一种常见错误，在这里都会得出不同的数。", true};
+        "数字很小，便于手算；这一规模看得出的每一种常见错误，在这里都会得出不同的数。", true};
     return *std::move(problem);
   }
   throw Error(fmt::format(

@@ -11,8 +11,6 @@
 namespace mha::study {
 namespace {
 
-using Spread = io::JsonWriter::Spread;
-
 // As many heads as any step has.
 Index heads_of(const Written& steps) {
   Index heads = 0;
@@ -58,7 +56,7 @@ Written from_step(Written steps, StepId first) {
 void write_blank(io::JsonWriter& json, const Shape& shape) {
   json.begin_array();
   for (Index i = 0; i < shape.rows; ++i) {
-    json.begin_array(Spread::line);
+    json.begin_array(io::Spread::line);
     for (Index j = 0; j < shape.cols; ++j) json.null();
     json.end();
   }

@@ -23,8 +23,8 @@ constexpr Text hand_in{
     "To have it checked, put the numbers into answer.json in place of null, \"-inf\" for −∞, and run: mha check "
     "problem.json "
     "answer.json. Each step is judged from your own numbers before it, so one slip does not spoil what follows.",
-    "检查答案：把数填入 answer.json，替换其中的 null（−∞ 写作 \"-inf\"），然后运行 mha check problem.json "
-    "answer.json。每一步都按你自己前面的数来评判，一处笔误不会连累后面的步骤。"};
+    "检查答卷：把数填入 answer.json，替换其中的 null（−∞ 写作 \"-inf\"），然后运行 mha check problem.json "
+    "answer.json。每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"};
 constexpr Text given{"What is given", "已知"};
 // How a step is done, where its formula alone does not say.
 struct Way {

@@ -66,8 +66,13 @@ class Explainer {
   }
 
   Derivation derivation(const Step& step, const show::Spelling& spelling, show::Place place, show::EntryAt at) const {
-    Derivation result{&step, show::formula(scene_, step, place), spelling.spell_in_full(at), spelling.summands(at),
-                      {},    spelling.maximum(at),         spelling.head_shares(at)};
+    Derivation result{&step,
+                      show::formula(scene_, step, place),
+                      spelling.spell_in_full(at),
+                      spelling.summands(at),
+                      {},
+                      spelling.maximum(at),
+                      spelling.head_shares(at)};
     double sum = 0;
     for (const show::Summand& summand : result.summands) result.sums.push_back(sum += summand.value);
     return result;

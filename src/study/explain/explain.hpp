@@ -13,12 +13,12 @@ namespace mha::study {
 // How an entry is computed.
 struct Derivation {
   const Step* step;
-  std::string formula;              // of the whole matrix: "Y = Concat · W_O"
-  show::Work work;                        // names, numbers, value
-  std::vector<show::Summand> summands;    // what is added up, if it is a sum
-  std::vector<double> sums;         // the running sum after each of them
-  std::optional<double> maximum;    // of a softmax: what is subtracted first
-  std::vector<double> head_shares;  // of the output: what each head contributes
+  std::string formula;                  // of the whole matrix: "Y = Concat · W_O"
+  show::Work work;                      // names, numbers, value
+  std::vector<show::Summand> summands;  // what is added up, if it is a sum
+  std::vector<double> sums;             // the running sum after each of them
+  std::optional<double> maximum;        // of a softmax: what is subtracted first
+  std::vector<double> head_shares;      // of the output: what each head contributes
 };
 
 struct Explanation {

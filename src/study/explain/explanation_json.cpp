@@ -72,7 +72,7 @@ class ExplanationWriter {
     json_.key("work");
     json_.begin_array();
     for (const show::Work::Line& line : work.lines) {
-      json_.begin_object(io::JsonWriter::Spread::line);
+      json_.begin_object(io::Spread::line);
       json_.text("relation", line.relation);
       json_.text("expression", line.expression);
       if (!line.remark.empty()) json_.text("remark", plain(line.remark));
@@ -86,11 +86,11 @@ class ExplanationWriter {
     json_.begin_array();
     for (std::size_t i = 0; i < derivation.summands.size(); ++i) {
       const show::Summand& summand = derivation.summands[i];
-      json_.begin_object(io::JsonWriter::Spread::line);
+      json_.begin_object(io::Spread::line);
       json_.text("names", summand.names);
       json_.text("numbers", summand.numbers);
       json_.key("factors");
-      json_.begin_array(io::JsonWriter::Spread::line);
+      json_.begin_array(io::Spread::line);
       for (const show::ReadEntry& read : summand.factors) write_factor(derivation.step->in[read.operand], read);
       json_.end();
       json_.number("value", summand.value);
@@ -101,7 +101,7 @@ class ExplanationWriter {
   }
 
   void write_factor(ValueId id, const show::ReadEntry& read) {
-    json_.begin_object(io::JsonWriter::Spread::line);
+    json_.begin_object(io::Spread::line);
     json_.text("entry", entry(scene_, id, read.place, read.at));
     stored_number("value", show::number_at(scene_, id, read.place, read.at));
     json_.end();

@@ -102,11 +102,16 @@ void padding_of(Forms& forms, Other other, const std::string& detail) {
 void padding_other_item(Forms& forms) {
   const Index items = forms.problem.batch(), heads = forms.problem.heads;
   if (items == 1) return;
-  padding_of(forms, [items](Index item, Index) { return (item + 1) % items; }, "i ← i + 1");
-  if (items > 2) padding_of(forms, [items](Index item, Index) { return (item + items - 1) % items; }, "i ← i − 1");
-  padding_of(forms, [](Index, Index) { return Index{0}; }, "i ← 1");
+  padding_of(
+      forms, [items](Index item, Index) { return (item + 1) % items; }, "i ← i + 1");
+  if (items > 2)
+    padding_of(
+        forms, [items](Index item, Index) { return (item + items - 1) % items; }, "i ← i − 1");
+  padding_of(
+      forms, [](Index, Index) { return Index{0}; }, "i ← 1");
   if (heads > 1)
-    padding_of(forms, [=](Index item, Index head) { return (item * heads + head) % items; }, "b×h → h×b");
+    padding_of(
+        forms, [=](Index item, Index head) { return (item * heads + head) % items; }, "b×h → h×b");
 }
 
 void window_off_by_one(Forms& forms) {
@@ -114,7 +119,9 @@ void window_off_by_one(Forms& forms) {
     if (side) *side += by;
     return by == 0 || (side && *side >= 0);
   };
-  const auto told = [](const char* side, Index by) { return by == 0 ? "" : std::string(side) + (by > 0 ? " + 1" : " − 1"); };
+  const auto told = [](const char* side, Index by) {
+    return by == 0 ? "" : std::string(side) + (by > 0 ? " + 1" : " − 1");
+  };
   for (const Index left : {-1, 0, 1})
     for (const Index right : {-1, 0, 1}) {
       if (left * right < 0 || (left == 0 && right == 0)) continue;
@@ -225,7 +232,7 @@ void mask_part_ignored(Forms& forms) {
 constexpr std::array mask_rows = {
     Mistake{"mask_ignored",
             {"the mask was left out: hidden entries become −∞ before the softmax",
-             "漏了掩码：softmax 之前要把被遮住的位置变为 −∞"},
+             "漏加了掩码：softmax 之前要把被遮住的位置变为 −∞"},
             StepId::masked,
             'B',
             mask_ignored},
@@ -242,7 +249,7 @@ constexpr std::array mask_rows = {
             mask_after_softmax},
     Mistake{"mask_multiplied",
             {"the scores were multiplied by the mask, which makes hidden entries 0 and e^0 is 1: they must be −∞",
-             "打分与掩码相乘，被遮住的位置成了 0，而 e^0 = 1：应当是 −∞"},
+             "分数与掩码相乘，被遮住的位置成了 0，而 e^0 = 1：应当是 −∞"},
             StepId::masked,
             'B',
             mask_multiplied},
@@ -266,7 +273,7 @@ constexpr std::array mask_rows = {
             [](Forms& forms) { mask_numbers(forms, 1, 0); }},
     Mistake{
         "mask_added_inverted",
-        {"1 was added to hidden entries, which raises them: add −∞ there", "给被遮住的位置加了 1，反而提高了打分：应加 −∞"},
+        {"1 was added to hidden entries, which raises them: add −∞ there", "给被遮住的位置加了 1，反而提高了分数：应加 −∞"},
         StepId::masked,
         'A',
         [](Forms& forms) { mask_numbers(forms, 0, 1); }},
@@ -284,17 +291,18 @@ constexpr std::array mask_rows = {
             [](Forms& forms) { mask_numbers(forms, std::numeric_limits<double>::quiet_NaN(), minus_infinity); }},
     Mistake{"padding_on_queries",
             {"the padding mask hid rows (queries): it hides columns, the keys that are padding",
-             "填充掩码遮住了行 (查询)：它遮住的是列，即作为填充的键"},
+             "填充掩码遮住了行（查询）：它遮住的是列，即作为填充的键"},
             StepId::masked,
             'B',
             padding_on_queries},
-    Mistake{"mask_transposed",
-            {"the mask had its rows and columns exchanged: row i says which keys query i may look at, a causal one hides all "
-             "j > i",
-             "掩码的行与列颠倒了：第 i 行说明查询 i 可以看哪些键，因果掩码遮住所有 j > i"},
-            StepId::masked,
-            'C',
-            mask_transposed},
+    Mistake{
+        "mask_transposed",
+        {"the mask had its rows and columns exchanged: row i says which keys query i may look at, a causal one hides all "
+         "j > i",
+         "掩码的行与列颠倒了：第 i 行说明查询 i 可以看哪些键，因果掩码遮住所有 j > i"},
+        StepId::masked,
+        'C',
+        mask_transposed},
     Mistake{"padding_other_item",
             {"the padding of another item was hidden: each item has its own padding, the same in all its heads",
              "遮住的是另一个样本的填充：每个样本有自己的填充掩码，它的各个头都用这一个"},
@@ -310,7 +318,8 @@ constexpr std::array mask_rows = {
     Mistake{"alibi_slopes",
             {"ALiBi had other slopes: head i of h, a power of two, has 2^(−8i/h); other numbers of heads take those of the "
              "power of two below, then every other one of the power of two above",
-             "ALiBi 的斜率不对：h 为 2 的幂时，头 i 的斜率是 2^(−8i/h)；否则先取较小的 2 的幂的斜率，再隔一个取较大的 2 的幂的斜率"},
+             "ALiBi 的斜率不对：h 为 2 的幂时，头 i 的斜率是 2^(−8i/h)；否则先取较小的 2 的幂的斜率，再隔一个取较大的 2 "
+             "的幂的斜率"},
             StepId::masked,
             'B',
             other_slopes},
@@ -328,7 +337,7 @@ constexpr std::array mask_rows = {
             [](Forms& forms) { causal_shifted(forms, 1); }},
     Mistake{"causal_corner",
             {"the causal triangle started in the other corner: with n ≠ m, align says where query i stands among the keys",
-             "因果三角对齐到了另一个角：n ≠ m 时，看 align 说明查询 i 对应哪个键"},
+             "因果掩码的三角对齐到了另一个角：n ≠ m 时，看 align 说明查询 i 对应哪个键"},
             StepId::masked,
             'A',
             causal_corner},

@@ -174,7 +174,7 @@ void packed_interleaved(Forms& forms) {
 constexpr std::array projection_rows = {
     Mistake{"weights_transposed",
             {"X was multiplied by the transposed weights Wᵀ: a token is a row here, so the product is X·W",
-             "X 乘的是转置后的权重 Wᵀ：这里每个词元是一行，应当计算 X·W"},
+             "X 乘的是转置后的权重矩阵 Wᵀ：这里每个词元是一行，应当计算 X·W"},
             StepId::Q,
             'A',
             [](Forms& forms) { weights_transposed(forms, all_projections()); }},
@@ -225,31 +225,43 @@ constexpr std::array projection_rows = {
             [](Forms& forms) {
               with_weights_of_another(forms, {{Q_projection, K_projection}, {K_projection, Q_projection}});
             }},
-    Mistake{"q_from_wk",
-            {"Q was computed with W_K: the queries have their own weights W_Q", "Q 用了 W_K 计算：查询有自己的权重矩阵 W_Q"},
-            StepId::Q,
-            'B',
-            [](Forms& forms) { with_weights_of_another(forms, {{Q_projection, K_projection}}); }},
-    Mistake{"q_from_wv",
-            {"Q was computed with W_V: the queries have their own weights W_Q", "Q 用了 W_V 计算：查询有自己的权重矩阵 W_Q"},
-            StepId::Q,
-            'B',
-            [](Forms& forms) { with_weights_of_another(forms, {{Q_projection, V_projection}}); }},
+    Mistake{
+        "q_from_wk",
+        {"Q was computed with W_K: the queries have their own weights W_Q", "Q 用了 W_K 计算：查询有自己的权重矩阵 W_Q"},
+        StepId::Q,
+        'B',
+        [](Forms& forms) {
+          with_weights_of_another(forms, {{Q_projection, K_projection}});
+        }},
+    Mistake{
+        "q_from_wv",
+        {"Q was computed with W_V: the queries have their own weights W_Q", "Q 用了 W_V 计算：查询有自己的权重矩阵 W_Q"},
+        StepId::Q,
+        'B',
+        [](Forms& forms) {
+          with_weights_of_another(forms, {{Q_projection, V_projection}});
+        }},
     Mistake{"k_from_wq",
             {"K was computed with W_Q: the keys have their own weights W_K", "K 用了 W_Q 计算：键有自己的权重矩阵 W_K"},
             StepId::K,
             'B',
-            [](Forms& forms) { with_weights_of_another(forms, {{K_projection, Q_projection}}); }},
+            [](Forms& forms) {
+              with_weights_of_another(forms, {{K_projection, Q_projection}});
+            }},
     Mistake{"k_from_wv",
             {"K was computed with W_V: the keys have their own weights W_K", "K 用了 W_V 计算：键有自己的权重矩阵 W_K"},
             StepId::K,
             'B',
-            [](Forms& forms) { with_weights_of_another(forms, {{K_projection, V_projection}}); }},
+            [](Forms& forms) {
+              with_weights_of_another(forms, {{K_projection, V_projection}});
+            }},
     Mistake{"v_from_wq",
             {"V was computed with W_Q: the values have their own weights W_V", "V 用了 W_Q 计算：值有自己的权重矩阵 W_V"},
             StepId::V,
             'B',
-            [](Forms& forms) { with_weights_of_another(forms, {{V_projection, Q_projection}}); }},
+            [](Forms& forms) {
+              with_weights_of_another(forms, {{V_projection, Q_projection}});
+            }},
     Mistake{"swap_kv",
             {"W_K and W_V were exchanged: the keys come from W_K and the values from W_V",
              "W_K 与 W_V 用反了：键由 W_K 得到，值由 W_V 得到"},
@@ -272,19 +284,19 @@ constexpr std::array projection_rows = {
             [](Forms& forms) { other_inputs(forms, true); }},
     Mistake{"packed_order",
             {"W_QKV was cut in another order: its columns are all queries, then all keys, then all values",
-             "W_QKV 的切分顺序不对：各列依次是全部查询、全部键、全部值"},
+             "W_QKV 的拆分顺序不对：各列依次是全部查询、全部键、全部值"},
             StepId::Q,
             'B',
             packed_order},
     Mistake{"packed_interleaved",
             {"W_QKV was read as q, k, v of head 1, then of head 2, and so on: its columns are all queries, all keys, all "
              "values",
-             "W_QKV 被读成第 1 个头的 q、k、v，再第 2 个头……：各列其实依次是全部查询、全部键、全部值"},
+             "W_QKV 被读成先是头 1 的查询、键、值，再是头 2 的……：各列其实依次是全部查询、全部键、全部值"},
             StepId::Q,
             'B',
             packed_interleaved},
     Mistake{"v_from_wk",
-            {"V was computed with W_K: the values have their own weights W_V", "V 用了 W_K 计算：值有自己的权重 W_V"},
+            {"V was computed with W_K: the values have their own weights W_V", "V 用了 W_K 计算：值有自己的权重矩阵 W_V"},
             StepId::V,
             'C',
             [](Forms& forms) {
@@ -292,7 +304,7 @@ constexpr std::array projection_rows = {
             }},
     Mistake{"one_projection",
             {"one projection with W_Q served as Q, K and V: keys and values have their own weights W_K and W_V",
-             "Q、K、V 共用了 W_Q 一个投影：键和值各有自己的权重 W_K、W_V"},
+             "Q、K、V 共用了 W_Q 一个投影：键和值各有自己的权重矩阵 W_K、W_V"},
             StepId::K,
             'B',
             [](Forms& forms) {
@@ -300,7 +312,7 @@ constexpr std::array projection_rows = {
             }},
     Mistake{"no_projection",
             {"X itself was used as Q, K and V: each is a projection of X with its own weights",
-             "直接把 X 当作 Q、K、V：三者都要用各自的权重对 X 作投影"},
+             "直接把 X 当作 Q、K、V：三者都要用各自的权重矩阵对 X 作投影"},
             StepId::Q,
             'C',
             [](Forms& forms) { not_projected(forms, all_projections()); }},
@@ -311,7 +323,7 @@ constexpr std::array projection_rows = {
             [](Forms& forms) { not_projected(forms, {V_projection}); }},
     Mistake{"relu_projection",
             {"negative entries of Q, K and V were set to 0 (relu): a projection has no activation function",
-             "把 Q、K、V 中的负数置成了 0 (relu)：投影之后没有激活函数"},
+             "把 Q、K、V 中的负数置成了 0（ReLU）：投影之后没有激活函数"},
             StepId::Q,
             'B',
             relu_projection},

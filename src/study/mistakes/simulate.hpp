@@ -28,7 +28,7 @@ std::vector<Written> right_forms(const Problem& problem);
 
 // The first step that is right in none of these forms; nothing where all are.
 std::optional<StepId> first_step_wrong(const Written& numbers, const std::vector<Written>& right,
-                                  double tolerance = same_number);
+                                       double tolerance = same_number);
 
 // What comes out when a mistake is made on a problem.
 struct Outcome {

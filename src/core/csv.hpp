@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mha::io {
+namespace mha {
 
 // Fields are quoted where they have to be.
 inline std::string csv_line(const std::vector<std::string>& fields, std::string_view ending = "\n") {
@@ -20,4 +20,4 @@ inline std::string csv_line(const std::vector<std::string>& fields, std::string_
   return line.append(ending);
 }
 
-}  // namespace mha::io
+}  // namespace mha
