@@ -87,7 +87,7 @@ class Told(InFolder):
         for language, words in (("en", "two mistakes together: "), ("zh", "两个错误同时出现：")):
             page = self.page({"Y": output}, "--lang", language, problem=path)
             self.assertIn(words, page)
-            self.assertIn("(no_projection + wo_missing)", page)
+            self.assertIn("no_projection + wo_missing", page)
 
 
 class Answers(InFolder):
