@@ -43,11 +43,6 @@ std::optional<study::Hint> hint_from(const CheckOptionTexts& texts) {
   return static_cast<study::Hint>(parse_number("--hint", *texts.hint, 1, 3));
 }
 
-void refuse_two_standard_inputs(const CheckOptionTexts& texts) {
-  const auto dashes = std::count(texts.answers.begin(), texts.answers.end(), "-") + (texts.problem == "-" ? 1 : 0);
-  if (dashes > 1) throw Error("standard input can be read once only; write - for the problem or for one answer");
-}
-
 Exit exit_of(const std::vector<study::Report>& reports) {
   Exit exit = Exit::fine;
   for (const study::Report& report : reports) {
@@ -68,7 +63,9 @@ class Check {
         output_(texts.output, check_formats, style_from(texts.page, world), world) {}
 
   Exit run() {
-    refuse_two_standard_inputs(texts_);
+    std::vector<std::string> names = texts_.answers;
+    names.push_back(texts_.problem.value_or(""));
+    refuse_two_standard_inputs(names);
     const int threads = compute::thread_count(threads_from(texts_.threads));
     const Problem problem = read_problem(*texts_.problem, world_, texts_.allow_outside);
     const std::vector<io::AnswerSource> answers = io::find_answers(texts_.answers, world_.input);

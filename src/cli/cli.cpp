@@ -46,8 +46,8 @@ const Command& find_command(const std::string& name) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   const std::vector<std::string_view> names(known.begin(), known.end());
   if (!leftovers.front().starts_with('-'))
-    throw Error(
-        fmt::format("unexpected argument '{}'; `{} --help` says what is expected", leftovers.front(), app.get_name()));
+    throw Error(fmt::format("unexpected argument '{}'; `{} --help` says what is expected", as_written(leftovers.front()),
+                            app.get_name()));
   const std::string name = leftovers.front().substr(0, leftovers.front().find('='));
   throw Error(
       fmt::format("unknown option '{}'.{} `{} --help` lists the options", name, did_you_mean(name, names), app.get_name()));
@@ -59,6 +59,7 @@ Exit run_command(const std::vector<std::string>& arguments, World& world) {
   app.allow_extras();
   const Action action = command.setup(app);
   std::vector<std::string> rest(arguments.rbegin(), arguments.rend() - 1);  // CLI11 takes them last first
+  for (std::string& argument : rest) keep_as_written(argument);
   try {
     app.parse(rest);
   } catch (const CLI::CallForHelp&) {

@@ -108,6 +108,7 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
 }
 
 void compare_problems(const CompareOptions& options, World& world) {
+  refuse_two_standard_inputs(options.problems);
   show::PageOptions page = page_from(options.page, world);
   if (options.steps) page.selection.steps = parse_steps(*options.steps);
   page.full = options.full;

@@ -57,4 +57,9 @@ Problem read_problem(const std::string& name, World& world, bool allow_outside) 
   return io::read_problem_file(name, allow_outside);
 }
 
+void refuse_two_standard_inputs(const std::vector<std::string>& names) {
+  if (std::count(names.begin(), names.end(), "-") > 1)
+    throw Error("standard input can be read once only; write - for one of the inputs, and a file for the others");
+}
+
 }  // namespace mha::cli

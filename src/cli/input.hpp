@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/world.hpp"
 #include "core/problem.hpp"
@@ -11,6 +12,9 @@ namespace mha::cli {
 // `name` is a file, "-" for standard input, or the name of an example. Files with its matrices may lie outside its folder
 // only with `allow_outside`.
 Problem read_problem(const std::string& name, World& world, bool allow_outside = false);
+
+// Each of these may be "-", but only one of them.
+void refuse_two_standard_inputs(const std::vector<std::string>& names);
 
 // The JSON of a built-in example; an unknown name is an error that suggests one.
 std::string_view example_text(const std::string& name);

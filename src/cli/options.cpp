@@ -10,14 +10,27 @@
 
 namespace mha::cli {
 
+// CLI11 takes "[a,b]" for a list where several values may stand. Behind this sign it is a word like any other.
+constexpr char no_list = '\x1f';
+
+void keep_as_written(std::string& argument) {
+  if (argument.starts_with('[') && argument.ends_with(']')) argument += no_list;
+}
+
+std::string as_written(std::string argument) {
+  if (argument.ends_with(no_list)) argument.pop_back();
+  return argument;
+}
+
 void declare_option(CLI::App& app, const char* name, std::optional<std::string>& value, const std::string& type,
                     const std::string& help) {
-  app.add_option(name, value, help)->type_name(type);
+  app.add_option(name, value, help)->type_name(type)->transform(as_written);
 }
 
 void declare_repeatable(CLI::App& app, const char* name, std::vector<std::string>& values, const char* type,
                         const std::string& help) {
-  app.add_option(name, values, help)->type_name(type)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  CLI::Option* option = app.add_option(name, values, help)->type_name(type)->expected(1);
+  option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->transform(as_written);
 }
 
 void declare_flag(CLI::App& app, const char* name, bool& flag, const char* help) {
@@ -25,11 +38,11 @@ void declare_flag(CLI::App& app, const char* name, bool& flag, const char* help)
 }
 
 void declare_argument(CLI::App& app, const char* name, std::optional<std::string>& value, const char* help) {
-  app.add_option(name, value, help);
+  app.add_option(name, value, help)->transform(as_written);
 }
 
 void declare_arguments(CLI::App& app, const char* name, std::vector<std::string>& values, const char* help) {
-  app.add_option(name, values, help);
+  app.add_option(name, values, help)->transform(as_written);
 }
 
 void declare_footer(CLI::App& app, std::string_view text) {

@@ -21,6 +21,10 @@ class App;
 
 namespace mha::cli {
 
+// An argument as CLI11 shall see it, and as it was.
+void keep_as_written(std::string& argument);
+std::string as_written(std::string argument);
+
 // An option with one value, which `type` names.
 void declare_option(CLI::App& app, const char* name, std::optional<std::string>& value, const std::string& type,
                     const std::string& help);

@@ -193,6 +193,21 @@ class Files(InFolder):
         self.assertEqual(json.loads(result.stdout)["title"], WORKED["title"])
         self.assertEqual(result.stderr, b"")
 
+    def test_standard_input_is_read_once(self):
+        for arguments in (["compare", "-", "-"], ["check", "-", "-"], ["check", "worked", "-", "-"]):
+            result = run(*arguments, stdin=json.dumps(WORKED).encode())
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertIn(b"standard input can be read once only", result.stderr)
+
+    def test_brackets_are_part_of_a_name(self):
+        name = self.write("[a,b].json", json.dumps(WORKED))
+        for arguments in (["run", "[a,b].json", "-o", "[t].json"], ["compare", "[a,b].json", "worked"],
+                          ["check", "[a,b].json", "[t].json"], ["explain", "[a,b].json", "Y[1,1]"]):
+            result = run(*arguments, cwd=self.folder)
+            self.assertEqual((result.returncode, result.stderr), (0, b""), arguments)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["[a,b].json", "[t].json"])
+        self.assertTrue(os.path.exists(name))
+
     def test_dash_on_a_terminal_says_that_it_reads(self):
         master, slave = pty.openpty()
         process = subprocess.Popen([MHA, "run", "-"], stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
