@@ -21,7 +21,7 @@ MatrixArchive open_npy(const SharedFile& file, const std::string& shown) {
   array->file = file;
   array->header = read_npy_header({reinterpret_cast<const char*>(file->data()), file->size()}, file->size(), shown);
   file->expect_whole();
-  return {"", {""}, [array](const std::string&) { return array; }};
+  return {"", {""}, [array](const std::string&) -> std::shared_ptr<const StoredArray> { return array; }};
 }
 
 MatrixArchive open_safetensors(const SharedFile& file, const std::string& shown) {

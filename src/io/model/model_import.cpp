@@ -134,9 +134,9 @@ Saying layer_of(const ImportedAttention& found) {
 }
 
 Saying heads_of(const HeadCounts& heads) {
-  const Saying words = say({"{} ({}) of d_k {} ({})", "{}（{}），d_k = {}（{}）"},
-                           Saying{counted(heads.heads, "head"), fmt::format("{} 个头", heads.heads)}, heads.heads_from,
-                           heads.d_k, heads.d_k_from);
+  Saying words = say({"{} ({}) of d_k {} ({})", "{}（{}），d_k = {}（{}）"},
+                     Saying{counted(heads.heads, "head"), fmt::format("{} 个头", heads.heads)}, heads.heads_from, heads.d_k,
+                     heads.d_k_from);
   if (heads.kv_heads == heads.heads) return words;
   return say({"{} on {} ({})", "{}，{}（{}）"}, words,
              Saying{counted(heads.kv_heads, "key/value head"), fmt::format("{} 个键值头", heads.kv_heads)},
