@@ -16,12 +16,12 @@ namespace {
 using SharedFile = std::shared_ptr<const MappedFile>;
 
 MatrixArchive open_npy(const SharedFile& file, const std::string& shown) {
-  const auto array = std::make_shared<StoredArray>();
+  auto array = std::make_shared<StoredArray>();
   array->name = shown;
   array->file = file;
   array->header = read_npy_header({reinterpret_cast<const char*>(file->data()), file->size()}, file->size(), shown);
   file->expect_whole();
-  return {"", {""}, [array](const std::string&) -> std::shared_ptr<const StoredArray> { return array; }};
+  return {"", {""}, [array](const std::string&) { return array; }};
 }
 
 MatrixArchive open_safetensors(const SharedFile& file, const std::string& shown) {
