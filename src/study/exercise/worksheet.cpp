@@ -26,20 +26,29 @@ constexpr Text hand_in{
     "检查答卷：把数填入 answer.json，替换其中的 null（−∞ 写作 \"-inf\"），然后运行 mha check problem.json "
     "answer.json。每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"};
 constexpr Text given{"What is given", "已知"};
+
 // How a step is done, where its formula alone does not say.
-struct Way {
-  Op op;
-  Text how;
-};
-constexpr std::array ways = {
-    Way{Op::product,
-        {"entry [i,j]: row i of the left matrix times column j of the right one, term by term, added up",
-         "元素 [i,j]：左矩阵第 i 行与右矩阵第 j 列逐项相乘再相加"}},
-    Way{Op::add, {"entry by entry; anything plus −∞ is −∞", "逐个元素相加；任何数加 −∞ 都是 −∞"}},
-    Way{Op::softmax,
-        {"e^z of each entry, divided by the sum of these over its row; e^(−∞) is 0",
-         "每个元素取 e^z，再除以该行各 e^z 之和；e^(−∞) 为 0"}},
-};
+Text way_of(Op op) {
+  switch (op) {
+    case Op::product:
+      return {"entry [i,j]: row i of the left matrix times column j of the right one, term by term, added up",
+              "元素 [i,j]：左矩阵第 i 行与右矩阵第 j 列逐项相乘再相加"};
+    case Op::add: return {"entry by entry; anything plus −∞ is −∞", "逐个元素相加；任何数加 −∞ 都是 −∞"};
+    case Op::softmax:
+      return {"e^z of each entry, divided by the sum of these over its row; e^(−∞) is 0",
+              "每个元素取 e^z，再除以该行各 e^z 之和；e^(−∞) 为 0"};
+    case Op::split:
+    case Op::rotate:
+    case Op::multiply:
+    case Op::softcap:
+    case Op::merge:
+    case Op::copy:
+    case Op::relu:
+    case Op::reshape:
+    case Op::pool: break;
+  }
+  return {};
+}
 
 show::PageOptions page_options(const WorksheetOptions& options) {
   show::PageOptions page;
@@ -106,8 +115,7 @@ class Sheet {
 
   // Where the page first needs it.
   void add_way(Op op) {
-    for (const Way& way : ways)
-      if (way.op == op && told_.insert(op).second) page_.caption(way.how);
+    if (const Text way = way_of(op); !way.en.empty() && told_.insert(op).second) page_.caption(way);
   }
 
   // Given operands as matrices, computed ones by their symbols; without a given one the blank stands alone.
