@@ -153,8 +153,9 @@ TEST_CASE("what cannot be read as matrices of numbers, with its place", "[answer
   refused("{}", {"no matrix of any step"});
   refused(R"({"weigths1": [[1]]})", {"no matrix of any step", "weights1"});
   refused(R"({"Q1": [[null]]})", {"no matrix of any step"});
-  refused(R"({"Y": [[1]], "output": [[1]]})", {"output is given twice"});
-  refused(R"({"A1": [[1]], "heads": [{"weights": [[1]]}]})", {"weights1 is given twice"});
+  refused(R"({"Y": [[1]], "output": [[2]]})", {"output is given twice"});
+  refused(R"({"A1": [[1]], "heads": [{"weights": [[0]]}]})", {"weights1 is given twice"});
+  CHECK_NOTHROW(read_answer_line(R"({"Y": [[1]], "output": [[1]]})", "same", 1));
   refused(R"({"heads": [{"head": 0, "weights": [[1]]}]})", {"heads[0].head", "from 1"});
   refused(R"({"heads": {"weights": [[1]]}})", {"expected a list of heads"});
 }

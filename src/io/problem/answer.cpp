@@ -48,11 +48,17 @@ class AnswerReader {
   void read_heads(Node& node);
   void read_head(Node& node, Index place);
   void take(Node& node, StepId step, std::optional<Index> head);
-  void refuse_second(const Node& node, StepId step, std::optional<Index> head) const;
+  void refuse_another(const Node& node, const AnswerMatrix& matrix) const;
   void pass_over(const Member& member, const std::vector<std::string>& known);
 
   Answer answer_;
 };
+
+bool same_matrix(const AnswerMatrix& a, const AnswerMatrix& b) {
+  return a.axes == b.axes && a.blank == b.blank &&
+         std::equal(a.numbers.data(), a.numbers.data() + a.numbers.size(), b.numbers.data(),
+                    [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
 
 Answer AnswerReader::read(Node& root) {
   for (Member& member : expect_object(root, expected)) {
@@ -116,7 +122,6 @@ void AnswerReader::take(Node& node, StepId step, std::optional<Index> head) {
   if (node.as<Null>() != nullptr) return;
   Grid& grid = expect_rows(node, Entries::answers);
   if (grid.nulls.size() == grid.numbers.size()) return;
-  refuse_second(node, step, head);
   if (step != StepId::X) {
     answer_.decimals = std::max(answer_.decimals, grid.writing.decimals);
     answer_.digits = std::max(answer_.digits, grid.writing.digits);
@@ -125,14 +130,17 @@ void AnswerReader::take(Node& node, StepId step, std::optional<Index> head) {
     for (const std::size_t hidden : grid.nulls) grid.numbers[hidden] = -std::numeric_limits<double>::infinity();
     grid.nulls.clear();
   }
-  answer_.matrices.push_back({step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls)});
+  AnswerMatrix matrix{step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls)};
+  refuse_another(node, matrix);
+  answer_.matrices.push_back(std::move(matrix));
 }
 
-void AnswerReader::refuse_second(const Node& node, StepId step, std::optional<Index> head) const {
+// Twice the same does no harm; which of two different ones is meant nobody can tell.
+void AnswerReader::refuse_another(const Node& node, const AnswerMatrix& matrix) const {
   for (const AnswerMatrix& other : answer_.matrices)
-    if (other.step == step && other.head == head)
-      fail(node, fmt::format("{}{} is given twice, under two names; remove one of the two", name_of(step).id,
-                             head ? std::to_string(*head + 1) : ""));
+    if (other.step == matrix.step && other.head == matrix.head && !same_matrix(other, matrix))
+      fail(node, fmt::format("{}{} is given twice, with different numbers; remove one of the two", name_of(matrix.step).id,
+                             matrix.head ? std::to_string(*matrix.head + 1) : ""));
 }
 
 // A slip of the pen in a name must not pass unseen.

@@ -1,8 +1,12 @@
 // The matrices of an answer, placed: by head, by item of the batch, and by group where heads share keys and values.
 #include "study/check/given.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "core/error.hpp"
 
 namespace mha::study {
 namespace {
@@ -74,6 +78,12 @@ bool may_be_floats(const io::Answer& answer) {
   return true;
 }
 
+bool same_matrix(const GivenMatrix& a, const GivenMatrix& b) {
+  if (!(a.numbers.shape() == b.numbers.shape()) || a.blank != b.blank) return false;
+  return std::equal(a.numbers.data(), a.numbers.data() + a.numbers.size(), b.numbers.data(),
+                    [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
+
 }  // namespace
 
 GivenMatrices::GivenMatrices(const io::Answer& answer, const Problem& problem) {
@@ -104,7 +114,7 @@ void GivenMatrices::place(const io::AnswerMatrix& matrix, const Problem& problem
     // "Q" without a number is the name of the packed product as well.
     const bool packed = problem.packed && !matrix.head && is_projection(matrix.step);
     const StepId step = packed ? packed_form_of(matrix.step) : matrix.step;
-    of(step).emplace(matrix.head.value_or(0), taken(matrix, 0, matrices_in(matrix), 1));
+    put(step, matrix.head.value_or(0), taken(matrix, 0, matrices_in(matrix), 1));
   } else {
     place_all_heads(matrix, matrix.step, problem);
   }
@@ -114,8 +124,16 @@ void GivenMatrices::place(const io::AnswerMatrix& matrix, const Problem& problem
 void GivenMatrices::place_all_heads(const io::AnswerMatrix& matrix, StepId step, const Problem& problem) {
   const Index count = matrix.axes[matrix.axes.size() - 3], items = matrices_in(matrix) / count;
   const Index heads = is_shared(step) && count == problem.kv_heads ? problem.heads : count;
-  for (Index head = 0; head < heads; ++head)
-    of(step).emplace(head, taken(matrix, broadcast(head, count, heads), items, count));
+  for (Index head = 0; head < heads; ++head) put(step, head, taken(matrix, broadcast(head, count, heads), items, count));
+}
+
+// "A" with a matrix for each head, and "A1" beside it: the same once more does no harm.
+void GivenMatrices::put(StepId step, Index head, GivenMatrix matrix) {
+  const auto [there, is_new] = of(step).try_emplace(head, std::move(matrix));
+  if (is_new || same_matrix(there->second, matrix)) return;
+  const StepName& name = name_of(step);
+  throw Error(fmt::format("{}{} is given twice, with different numbers; remove one of the two", name.id,
+                          name.per_head ? std::to_string(head + 1) : ""));
 }
 
 // K1 … Kg beside more heads of other steps are those of the key/value heads: each serves a group of query heads.

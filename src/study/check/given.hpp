@@ -20,6 +20,7 @@ struct GivenMatrix {
 
 class GivenMatrices {
  public:
+  // Throws Error where a matrix is given twice, with different numbers.
   GivenMatrices(const io::Answer& answer, const Problem& problem);
 
   // Null where it was not given. Steps of all heads have head 0 alone.
@@ -36,6 +37,7 @@ class GivenMatrices {
   const Heads& of(StepId step) const { return heads_[static_cast<std::size_t>(step)]; }
   void place(const io::AnswerMatrix& matrix, const Problem& problem);
   void place_all_heads(const io::AnswerMatrix& matrix, StepId step, const Problem& problem);
+  void put(StepId step, Index head, GivenMatrix matrix);
   void spread_groups(const Problem& problem);
   Index most_heads() const;
 
