@@ -82,7 +82,7 @@ def megabytes(count):
 def start_up(mha, hello):
     run, greeting = compare(300, [mha, "run", "worked"], [hello])
     yield Row("worked example, whole process; a program that prints one line through fmt",
-              milliseconds(run.seconds), milliseconds(greeting.seconds), run.seconds / greeting.seconds, 2.5, True)
+              milliseconds(run.seconds), milliseconds(greeting.seconds), run.seconds / greeting.seconds, 1.8, True)
     script = [PYTHON, ROOT / "bench" / "worked_numpy.py", ROOT / "data" / "worked.json"]
     run, numpy = compare(15, [mha, "run", "worked"], script)
     yield Row("worked example, whole process, times as fast; the same as a NumPy script",
