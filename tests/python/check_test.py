@@ -226,7 +226,7 @@ class Formats(InFolder):
             self.assertEqual([(Path(a["file"]).name, a["verdict"]) for a in answers], expected)
         result = run("check", "worked", self.folder / "class")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("14 right · 13 wrong · 13 unusable", result.stdout.decode())
+        self.assertIn("14 right · 0 incomplete · 13 wrong · 13 unusable", result.stdout.decode())
         self.assertEqual(result.stderr.count(b"mha: "), 13)
         self.assertNotIn(b"\x1b", result.stderr)
 

@@ -31,7 +31,6 @@ FILL = "a fill is judged by its size, not by the weight that leaks"
 WHOLE = "whole numbers are given more than half a unit"
 TRUTH = "what does not follow from the mistake found before is wrong, though it is the true output"
 TRUE = "the key is compared as if it were exact: what was rounded on the way or computed in float32 passes for an error's"
-GAPS = "what is blank counts as right"
 NULLS = "an answer of nulls alone is called unusable"
 
 # They are skipped; whoever mends one takes its name away.
@@ -89,9 +88,6 @@ KNOWN_UNFAIR = {
     "slip: numbers that follow from nothing, in own decimals": OWN,
     "true after a slip, rounded at each step": TRUE,
     "true after a slip, in float32": TRUE,
-    "gaps: some entries": GAPS,
-    "gaps: one number left": GAPS,
-    "gaps: one number left of one matrix": GAPS,
     "gaps: nothing but nulls": NULLS,
     "required: all, one left out": REQUIRE,
     "required: one that is left out": REQUIRE,

@@ -113,7 +113,7 @@ TEST_CASE("several reports are told one below the other, and counted", "[report]
   Report right;
   right.name = "a.json";
   const std::string text = page({wrong.report, unusable(), right, wrong.report}, wrong.problem, no_hint);
-  CHECK(has(text, "1 right · 2 wrong · 1 unusable"));
+  CHECK(has(text, "1 right · 0 incomplete · 2 wrong · 1 unusable"));
   CHECK(has(text, "2         no_scale"));
 }
 

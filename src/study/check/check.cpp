@@ -172,6 +172,8 @@ class Examination {
     verdict.max_difference = likeness.max_difference;
     verdict.entries_wrong = likeness.wrong;
     verdict.same_shape = likeness.same_shape;
+    if (const GivenMatrix* matrix = given_.find(step, static_cast<Index>(head)))
+      verdict.has_blanks = std::find(matrix->blank.begin(), matrix->blank.end(), true) != matrix->blank.end();
     verdict.verdict = verdict_of(step, head, unexplained);
     if (is_wrong(likeness)) taint_.add(step, head);
     report_.steps.push_back(verdict);
@@ -223,6 +225,8 @@ Report Checker::check(const io::Answer& answer) const {
   report.name = answer.name;
   report.unknown = answer.unknown;
   report.decimals = answer.decimals;
+  for (const io::AnswerMatrix& matrix : answer.matrices)
+    if (matrix.step != StepId::X) report.blanks += static_cast<Index>(matrix.blank.size());
   const GivenMatrices given(answer, problem_);
   const Precision precision = precision_of(answer, tolerance_);
   const Read read = this->read(given, precision);

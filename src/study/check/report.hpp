@@ -38,6 +38,7 @@ struct StepVerdict {
   double max_difference = 0;
   Index entries_wrong = 0;
   bool same_shape = true;
+  bool has_blanks = false;  // entries that were not filled in
 };
 
 // What the numbers show where no known mistake fits. `number` is told as well where true numbers may be.
@@ -85,8 +86,12 @@ struct Report {
   std::vector<Text> remarks;
   std::vector<std::string> unknown;  // keys that were passed over
   int decimals = 0;                  // as written
+  Index blanks = 0;                  // entries of given matrices that were not filled in
 
-  bool is_right() const { return !unusable && findings.empty(); }
+  // Of the four the first that holds.
+  bool is_wrong() const { return !unusable && !findings.empty(); }
+  bool is_incomplete() const { return !unusable && findings.empty() && blanks > 0; }
+  bool is_right() const { return !unusable && findings.empty() && blanks == 0; }
 };
 
 }  // namespace mha::study

@@ -10,7 +10,7 @@ namespace mha::study {
 namespace {
 
 std::string_view verdict_of(const Report& report) {
-  return report.unusable ? "unusable" : report.is_right() ? "right" : "wrong";
+  return report.unusable ? "unusable" : report.is_wrong() ? "wrong" : report.is_incomplete() ? "incomplete" : "right";
 }
 
 bool tells(std::optional<Hint> hint, Hint level) {
@@ -120,8 +120,8 @@ std::vector<GradedStep> graded_steps(const Report& report, const ReportWords& wo
     if (verdict.step == StepId::X && verdict.verdict == Verdict::right) continue;  // copied, not computed
     if (steps.empty() || steps.back().step != verdict.step) steps.push_back({verdict.step, true, {}});
     GradedStep& step = steps.back();
-    if (verdict.verdict == Verdict::wrong) step.right = false;
-    if (verdict.verdict == Verdict::right) continue;
+    if (verdict.verdict == Verdict::wrong || verdict.has_blanks) step.right = false;
+    if (verdict.verdict == Verdict::right && !verdict.has_blanks) continue;
     step.output += (step.output.empty() ? "" : "\n") + words.symbol(verdict.step, verdict.head) +
                    (words.language() == Language::zh ? "：" : ": ") + words.verdict(verdict);
   }

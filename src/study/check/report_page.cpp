@@ -21,7 +21,8 @@ constexpr Text mark_legend{"* is not what follows from your own numbers before i
 constexpr Text mistakes_header{"mistakes", "错误"};
 constexpr Text count_header{"how many", "份数"};
 constexpr Text all_answers{"All answers", "全部答卷"};
-constexpr Text right_wrong_unusable{"{} right · {} wrong · {} unusable", "{} 份正确 · {} 份错误 · {} 份无法评阅"};
+constexpr Text how_many_of_each{"{} right · {} incomplete · {} wrong · {} unusable",
+                                "{} 份正确 · {} 份未完成 · {} 份错误 · {} 份无法评阅"};
 constexpr Text item_shown{"item {}", "样本 {}"};
 
 constexpr int most_decimals_told = 12, most_decimals_shown = 6;
@@ -142,14 +143,14 @@ class ReportPage {
 
   void add_summary(const std::vector<Report>& reports) {
     page_.section({page_.say(all_answers)}, show::Section::Level::item);
-    std::array<Index, 3> counts{};
+    std::array<Index, 4> counts{};
     std::map<const Mistake*, Index> made;
     for (const Report& report : reports) {
-      ++counts[report.unusable ? 2 : report.is_right() ? 0 : 1];
+      ++counts[report.unusable ? 3 : report.is_wrong() ? 2 : report.is_incomplete() ? 1 : 0];
       for (const Finding& finding : report.findings)
         if (!finding.suspects.empty()) ++made[finding.suspects.front().mistake];
     }
-    page_.paragraph(right_wrong_unusable, counts[0], counts[1], counts[2]);
+    page_.paragraph(how_many_of_each, counts[0], counts[1], counts[2], counts[3]);
     if (hint_ || made.empty()) return;
     show::Table table;
     table.header = {page_.say(count_header), page_.say(mistakes_header), ""};

@@ -15,6 +15,9 @@ constexpr std::size_t most_entries_told = 6;
 
 constexpr Text all_right{"Right: everything that was given.", "正确：给出的各步都对。"};
 constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{}未给出。"};
+constexpr Text incomplete{"Incomplete: what is filled in is right; blank entries: {}.",
+                          "未完成：已填的都对，空着的元素：{} 个。"};
+constexpr Text with_blanks{"{}, with blanks", "{}，但有空着的元素"};
 constexpr Text first_wrong_is{"Wrong: the first wrong step is {}.", "错误：最先出错的一步是{}。"};
 constexpr Text named_step{"{} {}", "“{}”{}"};
 constexpr Text unusable{"Unusable: {}", "无法评阅：{}"};
@@ -65,6 +68,7 @@ std::vector<WrongEntry> wrong_entries(const Finding& finding) {
 std::string ReportWords::verdict(const Report& report) const {
   if (report.unusable) return show::say(language_, unusable, *report.unusable);
   if (!report.findings.empty()) return show::say(language_, first_wrong_is, step(report.findings.front()));
+  if (report.is_incomplete()) return show::say(language_, incomplete, report.blanks);
   std::vector<std::string> missing;
   for (const StepName& name : step_names) {
     const auto of_step = [&](const StepVerdict& s) { return s.step == name.step; };
@@ -79,7 +83,8 @@ std::string ReportWords::verdict(const Report& report) const {
 
 std::string ReportWords::verdict(const StepVerdict& step) const {
   if (step.verdict == Verdict::wrong && !step.same_shape) return show::say(language_, other_shape);
-  return std::string(name_of(step.verdict).text.in(language_));
+  const std::string verdict(name_of(step.verdict).text.in(language_));
+  return step.has_blanks ? show::say(language_, with_blanks, verdict) : verdict;
 }
 
 std::string ReportWords::title(StepId step) const {
