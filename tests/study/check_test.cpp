@@ -159,7 +159,9 @@ TEST_CASE("what is not given is not judged; blanks neither", "[check]") {
   CHECK(verdict_at(part, StepId::scores, 0) == Verdict::right);
   CHECK(verdict_at(part, StepId::Q, 0) == Verdict::not_given);
   CHECK(verdict_at(part, StepId::output, {}) == Verdict::not_given);
-  CHECK(check_tiny(R"({"S1": [[1, null], [2, 4]]})").is_right());
+  const Report with_blank = check_tiny(R"({"S1": [[1, null], [2, 4]]})");
+  CHECK((with_blank.is_incomplete() && !with_blank.is_right()));
+  CHECK(with_blank.blanks == 1);
   CHECK_FALSE(check_tiny(R"({"S1": [[1, null], [3, 4]]})").is_right());
   const Report blank = check_tiny(R"({"Q1": [[null], [null]], "S1": [[1, 2], [2, 4]]})");
   CHECK(verdict_at(blank, StepId::Q, 0) == Verdict::not_given);
