@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "compute/cpu_softmax.hpp"
+#include "compute/cpu_rows.hpp"
 #include "compute/cpu_values.hpp"
 #include "compute/cpu_variants.hpp"
 #include "core/op_rules.hpp"
@@ -124,7 +124,8 @@ class CpuBackend : public Backend {
       case Op::add: return add(step, block, out);
       case Op::softmax: return softmax(step, block, out);
       case Op::copy: return copy(step, block, out);
-      case Op::relu: return relu(step, block, out);
+      case Op::norm: return norm(step, block, out);
+      case Op::activation: return activation(step, block, out);
       case Op::split:
       case Op::merge:
       case Op::reshape: return moved(step, block, out);
@@ -287,10 +288,25 @@ class CpuBackend : public Backend {
     for (Index i = 0; i < block.count; ++i) std::copy_n(a[i], shape_of(step.out).cols, out[i]);
   }
 
-  void relu(const Step& step, const Block& block, Rows<T> out) {
+  // Each row, or each column, by its own mean and variance; then γ and β.
+  void norm(const Step& step, const Block& block, Rows<T> out) {
+    const Shape& from = shape_of(step.in[0]);
+    const Rows<const T> a = operand(0, step, block), matrix = operand(0, step, block, 0);
+    for (Index i = 0; i < block.count; ++i)
+      if (step.norm.by_column)
+        for (Index j = 0; j < from.cols; ++j)
+          out[i][j] = Standard<T>(Slice<T>{matrix[0] + j, from.rows, matrix.stride}, step.norm)(a[i][j]);
+      else
+        normalise_row(Slice<T>{a[i], from.cols}, step.norm, out[i]);
+    if (step.in.size() > 1) combine_rows(read(out), 1, step, block, out, std::multiplies<T>());
+    if (step.in.size() > 2) combine_rows(read(out), 2, step, block, out, std::plus<T>());
+  }
+
+  void activation(const Step& step, const Block& block, Rows<T> out) {
     const Rows<const T> a = operand(0, step, block);
     for (Index i = 0; i < block.count; ++i)
-      for (Index j = 0; j < shape_of(step.out).cols; ++j) out[i][j] = std::max(a[i][j], T(0));
+      for (Index j = 0; j < shape_of(step.out).cols; ++j) out[i][j] = activated(step.activation, a[i][j]);
+    if (step.in.size() > 1) combine_rows(read(out), 1, step, block, out, std::multiplies<T>());
   }
 
   // h matrices n×d → their mean, sum or maximum, entry by entry.

@@ -106,8 +106,10 @@ void share_out(double whole, const std::vector<std::vector<double>>& by_worker, 
 
 std::unique_ptr<Backend> make_backend(const Plan& plan, const Schedule& schedule, const RunOptions& options) {
   if (options.dtype == Dtype::f32)
-    for (const Step& step : plan.steps)
+    for (const Step& step : plan.steps) {
       if (step.op == Op::softcap) expect_float(step.cap, "softcap");
+      if (step.op == Op::norm && step.norm.eps != 0) expect_float(step.norm.eps, "eps");
+    }
   return options.device.is_cpu() ? make_cpu_backend(plan, schedule, options.dtype)
                                  : make_opencl_backend(plan, options.device, options.dtype);
 }

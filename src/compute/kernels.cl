@@ -230,11 +230,48 @@ kernel void softcap(global const REAL* a, global REAL* out, Shape onto, Shape a_
   out[entry_of(z, i, j, onto)] = cap * tanh(a[a_row + j] / cap);
 }
 
+// As src/core/op.hpp numbers them. Φ(x) is ½·erfc(−x/√2), which keeps its digits far below 0.
+kernel void activation(global const REAL* a, global REAL* out, Shape onto, Shape a_shape, int which) {
+  const long j = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
+  const long a_row = row_for(z, i, onto, a_shape);
+  if (i >= ROWS(onto) || j >= COLS(onto)) return;
+  const REAL x = a[a_row + j];
+  REAL result = x;
+  switch (which) {
+    case 1: result = x < 0 ? 0 : x; break;
+    case 2: result = x * ((REAL)0.5 * erfc(-x * (REAL)0.70710678118654752440)); break;
+    case 3:
+      result = (REAL)0.5 * x * (1 + tanh((REAL)0.79788456080286535588 * (x + (REAL)0.044715 * x * x * x)));
+      break;
+    case 4: result = x / (1 + exp(-x)); break;
+  }
+  out[entry_of(z, i, j, onto)] = result;
+}
+
 kernel void copy(global const REAL* a, global REAL* out, Shape onto, Shape a_shape) {
   const long j = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
   const long a_row = row_for(z, i, onto, a_shape);
   if (i >= ROWS(onto) || j >= COLS(onto)) return;
   out[entry_of(z, i, j, onto)] = a[a_row + j];
+}
+
+// ── norm ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+// (x − mean)/√(variance + eps), or with `layer` 0 x/√(mean of x² + eps). A work-item makes a whole row: dimension 0 is 0.
+kernel void norm(global const REAL* a, global REAL* out, Shape onto, Shape a_shape, REAL eps, int layer,
+                 int sample_variance, int eps_outside) {
+  const long i = get_global_id(1), z = get_global_id(2), cols = COLS(onto);
+  const long a_row = row_for(z, i, onto, a_shape);
+  if (i >= ROWS(onto) || get_global_id(0) > 0) return;
+  REAL mean = 0, squares = 0;
+  if (layer) {
+    for (long j = 0; j < cols; ++j) mean += a[a_row + j];
+    mean /= cols;
+  }
+  for (long j = 0; j < cols; ++j) squares += (a[a_row + j] - mean) * (a[a_row + j] - mean);
+  const REAL variance = squares / (sample_variance ? cols - 1 : cols);
+  const REAL root = eps_outside ? sqrt(variance) + eps : sqrt(variance + eps);
+  for (long j = 0; j < cols; ++j) out[entry_of(z, i, j, onto)] = (a[a_row + j] - mean) / root;
 }
 
 // ── softmax ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -96,7 +96,8 @@ class OpenClBackend : public Backend {
       case Op::softmax: return softmax(step);
       case Op::merge: return placed(step, "merge");
       case Op::copy: return placed(step, "copy");
-      case Op::relu:
+      case Op::norm: return norm(step);
+      case Op::activation: return activation(step);
       case Op::reshape:
       case Op::pool: return refuse(step);
     }
@@ -209,6 +210,25 @@ class OpenClBackend : public Backend {
     const auto group = static_cast<std::size_t>(session_.traits.group);
     launch("softmax", {{rows * group, 1, 1}, {group, 1, 1}}, arg(step.in[0]), arg(step.out), as_argument(shape),
            shape_arg(step.in[0]));
+  }
+
+  // A work-item for each row; then γ and β.
+  void norm(const Step& step) {
+    if (step.norm.by_column) refuse(step);
+    const Shape& shape = shape_of(step.out);
+    const auto flag = [](bool set) { return static_cast<cl_int>(set); };
+    on_each("norm", {shape.batch, shape.heads, shape.rows, 1}, arg(step.in[0]), arg(step.out), as_argument(shape),
+            shape_arg(step.in[0]), static_cast<T>(step.norm.eps), flag(step.norm.kind == Norm::Kind::layer),
+            flag(step.norm.sample_variance), flag(step.norm.eps_outside));
+    if (step.in.size() > 1) combined("multiply", step.out, step.in[1], step.out);
+    if (step.in.size() > 2) combined("add", step.out, step.in[2], step.out);
+  }
+
+  void activation(const Step& step) {
+    const Shape& shape = shape_of(step.out);
+    on_each("activation", shape, arg(step.in[0]), arg(step.out), as_argument(shape), shape_arg(step.in[0]),
+            static_cast<cl_int>(step.activation));
+    if (step.in.size() > 1) combined("multiply", step.out, step.in[1], step.out);
   }
 
   // a·b, and then a bias on each row.

@@ -1,6 +1,7 @@
 // The operations of attention as data: a closed set, with what the engine and the pages must know of each.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "core/tensor.hpp"
@@ -8,17 +9,18 @@
 namespace mha {
 
 enum class Op {
-  product,   // a·b (+ bias); b may be used transposed
-  split,     // n×(h·d) → h matrices n×d: a reshape and a swap of axes
-  rotate,    // pairs of columns turned by an angle: a, cosines, sines
-  multiply,  // a ∘ b, entry by entry, b broadcast: a constant, or 0/1 entries
-  softcap,   // c·tanh(a/c)
-  add,       // a + masks, each broadcast
-  softmax,   // of each row (or another Softmax), its maximum subtracted first; a row of −∞ gives zeros
-  merge,     // h matrices n×d → n×(h·d): a swap of axes and a reshape
-  copy,      // a
-  // These three are no part of attention; mistakes need them.
-  relu,     // max(a, 0)
+  product,     // a·b (+ bias); b may be used transposed
+  split,       // n×(h·d) → h matrices n×d: a reshape and a swap of axes
+  rotate,      // pairs of columns turned by an angle: a, cosines, sines
+  multiply,    // a ∘ b, entry by entry, b broadcast: a constant, or 0/1 entries
+  softcap,     // c·tanh(a/c)
+  add,         // a + masks, each broadcast
+  softmax,     // of each row (or another Softmax), its maximum subtracted first; a row of −∞ gives zeros
+  merge,       // h matrices n×d → n×(h·d): a swap of axes and a reshape
+  copy,        // a
+  norm,        // of each row: (a − mean)/√(variance + eps) ∘ γ + β, or a/√(mean of a² + eps) ∘ γ
+  activation,  // f(a), or with a gate f(a) ∘ b
+  // These two are no part of attention; mistakes need them.
   reshape,  // the same numbers in the same order, read as another shape
   pool,     // mean, sum or maximum over the heads
 };
@@ -64,6 +66,23 @@ struct Softmax {
   bool operator==(const Softmax&) const = default;
 };
 
+// How rows are normalised (Ba et al. 2016; Zhang and Sennrich 2019).
+struct Norm {
+  enum class Kind { layer, rms };
+  Kind kind = Kind::layer;
+  double eps = 1e-5;
+  bool sample_variance = false;  // layer: divided by d − 1 instead of d
+  bool eps_outside = false;      // √variance + eps
+  bool by_column = false;        // over the tokens instead of each token's entries
+
+  bool operator==(const Norm&) const = default;
+};
+
+// gelu: x·Φ(x); gelu_tanh: its approximation ½x·(1 + tanh(√(2/π)·(x + 0.044715x³))) (Hendrycks and Gimpel 2016); silu:
+// x/(1 + e^−x).
+enum class Activation { none, relu, gelu, gelu_tanh, silu };
+inline constexpr std::array activation_names = {"none", "relu", "gelu", "gelu_tanh", "silu"};
+
 // What an op makes use of beside its operands: fields of a Step. All others must be left as they are.
 enum StepField : unsigned {
   uses_transposed = 1,
@@ -73,6 +92,8 @@ enum StepField : unsigned {
   uses_pooling = 16,
   uses_softmax = 32,
   uses_heads_first = 64,
+  uses_norm = 128,
+  uses_activation = 256,
 };
 
 // One row for each op. What it reads and gives stands in core/op_rules.hpp, how it is computed in the backends.
@@ -103,7 +124,9 @@ constexpr OpInfo info_of(Op op) {
           .name = "softmax", .row_wise = true, .sums = true, .normalises = true, .operations = 5, .fields = uses_softmax};
     case Op::merge: return {.name = "merge", .moves = true, .fields = uses_arrangement};
     case Op::copy: return {.name = "copy", .row_wise = true, .moves = true};
-    case Op::relu: return {.name = "relu", .of_attention = false, .row_wise = true, .operations = 1};
+    case Op::norm:  // a sum and a sum of squares; difference, quotient, γ and β
+      return {.name = "norm", .row_wise = true, .operations = 4, .per_read = 3, .fields = uses_norm};
+    case Op::activation: return {.name = "activation", .row_wise = true, .operations = 6, .fields = uses_activation};
     case Op::reshape: return {.name = "reshape", .of_attention = false, .moves = true, .fields = uses_heads_first};
     case Op::pool: return {.name = "pool", .of_attention = false, .sums = true, .per_read = 1, .fields = uses_pooling};
   }

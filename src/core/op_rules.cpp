@@ -44,7 +44,9 @@ std::optional<Shape> result_shape(const Plan& plan, const Step& step, const Shap
       if (shape(1).rows != a.rows || 2 * shape(1).cols > a.cols) return std::nullopt;
       return a;
     case Op::multiply:
-    case Op::add: return with_terms(a, 1);
+    case Op::add:
+    case Op::norm:
+    case Op::activation: return with_terms(a, 1);
     case Op::merge: return Shape{a.batch, 1, a.rows, a.heads * a.cols};
     case Op::copy:
       if (!goes_into(a.heads, wanted.heads)) return std::nullopt;
@@ -55,14 +57,14 @@ std::optional<Shape> result_shape(const Plan& plan, const Step& step, const Shap
       return wanted;
     case Op::pool: return Shape{a.batch, 1, a.rows, a.cols};
     case Op::softcap:
-    case Op::softmax:
-    case Op::relu: return a;
+    case Op::softmax: return a;
   }
   return std::nullopt;
 }
 
 bool is_row_wise(const Step& step) {
-  return info_of(step.op).row_wise && !step.first_transposed && step.softmax.over == Softmax::Over::row;
+  return info_of(step.op).row_wise && !step.first_transposed && step.softmax.over == Softmax::Over::row &&
+         !step.norm.by_column;
 }
 
 bool uses_all_that_is_set(const Step& step) {
@@ -75,13 +77,16 @@ bool uses_all_that_is_set(const Step& step) {
   if (step.pooling != plain.pooling) set |= uses_pooling;
   if (step.heads_first) set |= uses_heads_first;
   if (!(step.softmax == plain.softmax)) set |= uses_softmax;
+  if (!(step.norm == plain.norm)) set |= uses_norm;
+  if (step.activation != plain.activation) set |= uses_activation;
   return (set & ~info_of(step.op).fields) == 0;
 }
 
 bool computes_alike(const Step& a, const Step& b) {
   return a.op == b.op && a.transposed == b.transposed && a.first_transposed == b.first_transposed && a.cap == b.cap &&
          a.pairing == b.pairing && a.arrangement == b.arrangement && a.pooling == b.pooling &&
-         a.heads_first == b.heads_first && a.softmax == b.softmax && a.in.size() == b.in.size();
+         a.heads_first == b.heads_first && a.softmax == b.softmax && a.norm == b.norm && a.activation == b.activation &&
+         a.in.size() == b.in.size();
 }
 
 }  // namespace mha

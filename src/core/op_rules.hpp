@@ -111,9 +111,14 @@ void for_each_term(const Plan& plan, const Step& step, const Entry& of, Visit vi
     case Op::pool:
       for (Index head = 0; head < from.heads; ++head) visit(in_head(head, of.row, of.column));
       return;
+    case Op::norm:  // all of its row, or column, and then γ and β
+      for (Index k = 0, count = step.norm.by_column ? from.rows : from.cols; k < count; ++k)
+        visit(Term(step.norm.by_column ? read(0, k, of.column) : read(0, of.row, k)));
+      for (std::size_t i = 1; i < step.in.size(); ++i) visit(Term(same_place(i)));
+      return;
+    case Op::activation: return visit(step.in.size() > 1 ? Term(same_place(0), same_place(1)) : Term(same_place(0)));
     case Op::softcap:
-    case Op::copy:
-    case Op::relu: return visit(Term(same_place(0)));
+    case Op::copy: return visit(Term(same_place(0)));
   }
 }
 

@@ -1,4 +1,4 @@
-// Multi-head attention, written down: Vaswani et al. 2017, section 3.2, one line for each step.
+// Multi-head attention, its block and a stack of such, written down: Vaswani et al. 2017, section 3, a line for each step.
 #include "core/plan.hpp"
 
 #include <cassert>
@@ -16,6 +16,7 @@ using Role = Value::Role;
 class Builder {
  public:
   Plan plan;
+  int layer = 0;  // to which all that is added belongs
 
   // A tensor of the problem, which outlives the plan.
   ValueId given(Role role, std::string symbol, const Tensor& tensor, bool per_head = false) {
@@ -67,6 +68,7 @@ class Builder {
     if (heads > 0) value.shape.heads = heads;
     value.shape = result_shape(plan, step, value.shape).value();
     value.step = step.id;
+    step.layer = layer;
     step.out = append(std::move(value));
     plan.steps.push_back(std::move(step));
     return plan.steps.back().out;
@@ -84,6 +86,7 @@ class Builder {
   }
 
   ValueId append(Value value) {
+    value.layer = layer;
     plan.values.push_back(std::move(value));
     return static_cast<ValueId>(plan.values.size()) - 1;
   }
@@ -132,33 +135,36 @@ ValueId masked(Builder& build, const Problem& problem, ValueId scores) {
   return terms.size() == 1 ? scores : build.add({Op::add, StepId::masked, std::move(terms)});
 }
 
-}  // namespace
-
-std::optional<ValueId> Plan::find(StepId step) const {
-  for (std::size_t id = 0; id < values.size(); ++id)
-    if (values[id].step == step) return static_cast<ValueId>(id);
-  return std::nullopt;
+// γ and β are named as the norm is: N = norm(x), N′ by γ′ and β′. A β without a γ gets a γ of ones.
+ValueId normalised(Builder& build, StepId id, ValueId x, const NormRule& norm) {
+  Step step{Op::norm, id, {x}};
+  step.norm = norm.rule;
+  const std::string mark(name_of(id).symbol.substr(1));
+  if (norm.gamma) step.in.push_back(build.given(Role::weight, "γ" + mark, *norm.gamma));
+  if (norm.beta && !norm.gamma) {
+    Tensor ones(norm.beta->shape());
+    ones.fill(1);
+    step.in.push_back(build.owned(Role::constant, "γ" + mark, std::move(ones)));
+  }
+  if (norm.beta) step.in.push_back(build.given(Role::bias, "β" + mark, *norm.beta));
+  return build.add(std::move(step));
 }
 
-Plan make_plan(const Problem& problem) {
-  Builder build;
-  const ValueId X = build.given(Role::input, "X", problem.X);
-  build.plan.values.back().step = StepId::X;
-  const ValueId X_kv = problem.X_kv ? build.given(Role::input, "X_kv", *problem.X_kv) : X;
-
+// MultiHead(x, x_kv) = Concat(head⁽¹⁾, …, head⁽ʰ⁾)·W_O.
+ValueId attention(Builder& build, const Problem& problem, ValueId x, ValueId x_kv) {
   // Projections: Q⁽ⁱ⁾ = X·W_Q⁽ⁱ⁾, K⁽ⁱ⁾ = X·W_K⁽ⁱ⁾, V⁽ⁱ⁾ = X·W_V⁽ⁱ⁾; packed: all heads in one product, then cut apart.
   ValueId Q, K, V;
   if (problem.packed) {
-    const ValueId all_Q = build.linear(StepId::packed_Q, X, problem.Q, "Q", problem);
-    const ValueId all_K = build.linear(StepId::packed_K, X_kv, problem.K, "K", problem);
-    const ValueId all_V = build.linear(StepId::packed_V, X_kv, problem.V, "V", problem);
+    const ValueId all_Q = build.linear(StepId::packed_Q, x, problem.Q, "Q", problem);
+    const ValueId all_K = build.linear(StepId::packed_K, x_kv, problem.K, "K", problem);
+    const ValueId all_V = build.linear(StepId::packed_V, x_kv, problem.V, "V", problem);
     Q = build.split(StepId::Q, all_Q, problem.heads);
     K = build.split(StepId::K, all_K, problem.kv_heads);
     V = build.split(StepId::V, all_V, problem.kv_heads);
   } else {
-    Q = build.linear(StepId::Q, X, problem.Q, "Q", problem);
-    K = build.linear(StepId::K, X_kv, problem.K, "K", problem);
-    V = build.linear(StepId::V, X_kv, problem.V, "V", problem);
+    Q = build.linear(StepId::Q, x, problem.Q, "Q", problem);
+    K = build.linear(StepId::K, x_kv, problem.K, "K", problem);
+    V = build.linear(StepId::V, x_kv, problem.V, "V", problem);
   }
   if (problem.rope) {
     const Rope& rope = *problem.rope;
@@ -176,12 +182,63 @@ Plan make_plan(const Problem& problem) {
   const ValueId A = build.add({Op::softmax, StepId::weights, {scores}});
   const ValueId head = build.product(StepId::head_output, A, V, false);
 
-  // MultiHead(Q, K, V) = Concat(head⁽¹⁾, …, head⁽ʰ⁾)·W_O.
   const ValueId concat = build.add({Op::merge, StepId::concat, {head}});
-  if (problem.output_is_concat)
-    build.add({Op::copy, StepId::output, {concat}});
-  else
-    build.linear(StepId::output, concat, problem.O, "O", problem);
+  return problem.output_is_concat ? build.add({Op::copy, StepId::output, {concat}})
+                                  : build.linear(StepId::output, concat, problem.O, "O", problem);
+}
+
+// MLP(x) = act(x·W_1 + b_1)·W_2 + b_2, with a gate (act(x·W_gate + b_gate) ∘ (x·W_1 + b_1))·W_2 + b_2.
+ValueId mlp(Builder& build, const Problem& problem, ValueId x) {
+  const Mlp& mlp = *problem.mlp;
+  Step act{Op::activation, StepId::activated, {}};
+  act.activation = mlp.activation;
+  if (mlp.gate) act.in.push_back(build.linear(StepId::gate, x, *mlp.gate, "gate", problem));
+  act.in.push_back(build.linear(StepId::hidden, x, mlp.first, "1", problem));
+  return build.linear(StepId::mlp, build.add(std::move(act)), mlp.second, "2", problem);
+}
+
+// A sublayer with its norm and its residual. Pre (Xiong et al. 2020): x + f(norm(x)); post (Vaswani et al. 2017):
+// norm(x + f(x)); the residual and the norm only where the problem has them.
+struct Sublayer {
+  const std::optional<NormRule>& norm;
+  StepId norm_id, residual_id;
+};
+
+template <typename Inner>
+ValueId wrapped(Builder& build, const Problem& problem, const Sublayer& rule, ValueId x, Inner inner) {
+  const bool pre = rule.norm && !problem.is_post_norm();
+  ValueId y = inner(pre ? normalised(build, rule.norm_id, x, *rule.norm) : x);
+  if (problem.residual) y = build.add({Op::add, rule.residual_id, {x, y}});
+  return rule.norm && !pre ? normalised(build, rule.norm_id, y, *rule.norm) : y;
+}
+
+// What one layer makes of x: the attention, and behind it the MLP where it has one.
+ValueId layer(Builder& build, const Problem& problem, ValueId x) {
+  x = wrapped(build, problem, {problem.norm, StepId::norm, StepId::residual}, x, [&](ValueId reads) {
+    return attention(build, problem, reads, problem.X_kv ? build.given(Role::input, "X_kv", *problem.X_kv) : reads);
+  });
+  if (!problem.mlp) return x;
+  return wrapped(build, problem, {problem.mlp_norm, StepId::mlp_norm, StepId::mlp_residual}, x,
+                 [&](ValueId reads) { return mlp(build, problem, reads); });
+}
+
+}  // namespace
+
+std::optional<ValueId> Plan::find(StepId step, int layer) const {
+  for (std::size_t id = 0; id < values.size(); ++id)
+    if (values[id].step == step && (values[id].layer == layer || is_of_no_layer(step))) return static_cast<ValueId>(id);
+  return std::nullopt;
+}
+
+Plan make_plan(const Problem& problem) {
+  Builder build;
+  ValueId x = build.given(Role::input, "X", problem.X);
+  build.plan.values.back().step = StepId::X;
+  for (int i = 0; i < problem.layer_count(); ++i) {
+    build.layer = i;
+    x = layer(build, problem.layer(i), x);
+  }
+  if (problem.final_norm) normalised(build, StepId::final_norm, x, *problem.final_norm);
   return std::move(build.plan);
 }
 

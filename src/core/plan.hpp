@@ -22,6 +22,7 @@ struct Value {
   bool per_head = false;  // the symbol takes the head's number
   Shape shape;
   std::optional<StepId> step;              // what computes it (X names itself)
+  int layer = 0;                           // whose step, weight, … it is, from 0; the final norm stands in the last one
   std::shared_ptr<const Tensor> constant;  // null for what a step computes
   int mask = -1;                           // for Role::mask: its place in Problem::masks
 };
@@ -39,6 +40,9 @@ struct Step {
   Pooling pooling = Pooling::mean;                      // pool
   bool heads_first = false;                             // reshape: of all items, head 1 of each before head 2
   Softmax softmax = {};
+  Norm norm = {};
+  Activation activation = Activation::none;
+  int layer = 0;  // from 0
 };
 
 struct Plan {
@@ -46,12 +50,13 @@ struct Plan {
   std::vector<Step> steps;
 
   const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
-  // The value that holds this step's result, or nothing where the problem has no such step.
-  std::optional<ValueId> find(StepId step) const;
+  // The value that holds this step's result in this layer (X and the final norm are those of all), or nothing where there
+  // is no such step.
+  std::optional<ValueId> find(StepId step, int layer = 0) const;
 };
 
-// The steps of multi-head attention (Vaswani et al. 2017, section 3.2) for this problem, which the plan refers to and
-// which must outlive it.
+// The steps of multi-head attention (Vaswani et al. 2017, section 3.2), its norms, residual sums and MLP, layer after
+// layer, for this problem, which the plan refers to and which must outlive it.
 Plan make_plan(const Problem& problem);
 
 }  // namespace mha

@@ -63,6 +63,7 @@ Problem select_item(const Problem& problem, Index item) {
     if (mask.align && mask.align->kind == Align::Kind::per_item)
       mask.align->offsets = {mask.align->offsets[static_cast<std::size_t>(item)]};
   }
+  for (Problem& layer : result.layers) layer = select_item(layer, item);
   return result;
 }
 

@@ -1,10 +1,12 @@
-// What is to be computed: X, the weights and the rules of one attention layer, checked and in one form.
+// What is to be computed: X, the weights and the rules of an attention layer, or of a stack of such, checked and in one
+// form.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/op.hpp"
 #include "core/tensor.hpp"
 #include "core/text.hpp"
 
@@ -83,6 +85,22 @@ struct Linear {
 
 enum class Layout { x_at_w, torch };
 
+// A norm with its parameters; gamma and beta are 1×1×1×d.
+struct NormRule {
+  Norm rule;
+  std::optional<Tensor> gamma, beta;
+};
+
+// The part behind the attention, each token by itself: act(x·W_1 + b_1)·W_2 + b_2, or with a gate
+// (act(x·W_gate + b_gate) ∘ (x·W_1 + b_1))·W_2 + b_2 (Shazeer 2020). In the layout of the problem.
+struct Mlp {
+  Linear first, second;
+  std::optional<Linear> gate;
+  Activation activation = Activation::none;
+};
+
+enum class NormPlace { pre, post };
+
 struct Problem {
   Caption title;
   Caption description;
@@ -104,6 +122,14 @@ struct Problem {
   Scale scale;
   std::optional<double> softcap;
   std::optional<Rope> rope;
+  bool residual = false;  // around the attention, and around the MLP
+  std::optional<NormRule> norm, mlp_norm;
+  std::optional<NormPlace> norm_place;  // as given; pre where a norm stands without it
+  std::optional<Mlp> mlp;
+  std::optional<NormRule> final_norm;  // of the whole, never in a layer
+  // A stack: each of them one attention layer with its block, whose X has the shape of what it receives and no numbers
+  // (the first one's has). Then no weights stand above.
+  std::vector<Problem> layers;
   std::vector<std::string> files;  // in which matrices lie, by the paths that lead there from here
 
   const Tensor& keys_from() const { return X_kv ? *X_kv : X; }
@@ -115,6 +141,12 @@ struct Problem {
   Index d_k() const { return width(Q) / (packed ? heads : 1); }
   Index d_v() const { return width(V) / (packed ? kv_heads : 1); }
   Index d_out() const { return output_is_concat ? heads * d_v() : width(O); }
+  Index mlp_width() const { return width(mlp->first); }  // f
+  int layer_count() const { return layers.empty() ? 1 : static_cast<int>(layers.size()); }
+  const Problem& layer(int i) const { return layers.empty() ? *this : layers[static_cast<std::size_t>(i)]; }
+  bool is_post_norm() const { return norm_place == NormPlace::post; }
+  // Columns of what a layer gives; of a stack, of what its last one gives.
+  Index d_result() const { return !layers.empty() ? layers.back().d_result() : mlp ? width(mlp->second) : d_out(); }
   double scale_factor() const;  // the number that multiplies the scores; 1 for Kind::none
 
  private:

@@ -9,8 +9,10 @@
 
 namespace mha {
 
+// In the order of the computation, the norms where they stand before their sublayers.
 enum class StepId {
   X,
+  norm,
   packed_Q,
   packed_K,
   packed_V,
@@ -27,6 +29,14 @@ enum class StepId {
   head_output,
   concat,
   output,
+  residual,
+  mlp_norm,
+  gate,
+  hidden,
+  activated,
+  mlp,
+  mlp_residual,
+  final_norm,
 };
 
 struct StepName {
@@ -40,6 +50,12 @@ struct StepName {
 
 inline constexpr std::array step_names = {
     StepName{StepId::X, "X", "X", false, {"Input", "输入"}, {"one row for each token", "每个词元一行"}},
+    StepName{StepId::norm,
+             "norm",
+             "N",
+             false,
+             {"Normalisation", "归一化"},
+             {"each row to the same size, whatever came in", "不论输入大小，每一行都调整到同样的尺度"}},
     StepName{StepId::packed_Q,
              "packed.Q",
              "Q",
@@ -121,11 +137,59 @@ inline constexpr std::array step_names = {
              false,
              {"Output projection", "输出投影"},
              {"mixes what the heads found", "把各头的结果混合起来"}},
+    StepName{StepId::residual,
+             "residual",
+             "R",
+             false,
+             {"Residual sum", "残差相加"},
+             {"what came in is kept, the attention adds to it", "保留输入，注意力在其上添加"}},
+    StepName{StepId::mlp_norm,
+             "mlp_norm",
+             "N′",
+             false,
+             {"Normalisation of the MLP", "MLP 的归一化"},
+             {"each row to the same size, whatever came in", "不论输入大小，每一行都调整到同样的尺度"}},
+    StepName{
+        StepId::gate, "gate", "G", false, {"Gate", "门控"}, {"how far each hidden unit opens", "每个隐藏单元打开多少"}},
+    StepName{StepId::hidden,
+             "hidden",
+             "H",
+             false,
+             {"Hidden layer", "隐藏层"},
+             {"each token by itself, in more dimensions", "每个词元各自映射到更高的维度"}},
+    StepName{StepId::activated,
+             "activated",
+             "U",
+             false,
+             {"Activation", "激活"},
+             {"the bend without which two products would be one", "没有这一弯折，两次乘法等于一次"}},
+    StepName{StepId::mlp,
+             "mlp",
+             "F",
+             false,
+             {"Output of the MLP", "MLP 的输出"},
+             {"back to the width of the tokens", "回到词元的宽度"}},
+    StepName{StepId::mlp_residual,
+             "mlp_residual",
+             "R′",
+             false,
+             {"Residual sum of the MLP", "MLP 的残差相加"},
+             {"what came in is kept, the MLP adds to it", "保留输入，MLP 在其上添加"}},
+    StepName{StepId::final_norm,
+             "final_norm",
+             "N*",
+             false,
+             {"Final normalisation", "最后的归一化"},
+             {"each row of the last result to the same size", "最后结果的每一行调整到同样的尺度"}},
 };
 inline constexpr std::size_t step_count = step_names.size();
 
 constexpr const StepName& name_of(StepId step) {
   return step_names[static_cast<std::size_t>(step)];
+}
+// Of a stack there is one of these, whatever the layer.
+constexpr bool is_of_no_layer(StepId step) {
+  return step == StepId::X || step == StepId::final_norm;
 }
 constexpr bool is_packed(StepId step) {
   return step >= StepId::packed_Q && step <= StepId::packed_V;

@@ -1,7 +1,7 @@
 // The engine: what is kept never changes what is computed, and values that nobody keeps never stand whole.
 #include "catch.hpp"
 #include "compute/cost.hpp"
-#include "compute/cpu_softmax.hpp"
+#include "compute/cpu_rows.hpp"
 #include "compute/random_problem.hpp"
 #include "compute/run_helpers.hpp"
 

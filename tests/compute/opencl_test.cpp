@@ -275,7 +275,10 @@ TEST_CASE("what only simulated mistakes compute is refused by the device", "[ope
       const std::string said = refusal([&] { result_of(one_step(step, {&a}, result), arm); });
       CHECK(said.find("use --device cpu") != std::string::npos);
     };
-    for (const Op op : {Op::relu, Op::reshape}) throws(step_of(op), a.shape());
+    throws(step_of(Op::reshape), a.shape());
+    Step by_column = step_of(Op::norm);
+    by_column.norm.by_column = true;
+    throws(by_column, a.shape());
     throws(step_of(Op::pool), {1, 1, 3, 4});
     Step columns = step_of(Op::softmax);
     columns.softmax.over = Softmax::Over::column;

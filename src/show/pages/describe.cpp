@@ -1,48 +1,73 @@
 // The order of the page: what is given, then head by head, then the heads together; item by item in a batch.
 #include "show/pages/describe.hpp"
 
+#include <algorithm>
+
 #include "show/pages/facts.hpp"
 #include "show/pages/step_blocks.hpp"
+#include "show/words/notation.hpp"
 
 namespace mha::show {
 namespace {
 
-// The sections of one item.
-enum class Phase { packed, head, together };
+// The sections of one layer of one item.
+enum class Phase { before, packed, head, together, mlp, end };
 
-Phase phase_of(StepId step) {
+Phase phase_of(const Problem& problem, StepId step) {
   if (is_packed(step)) return Phase::packed;
-  return name_of(step).per_head ? Phase::head : Phase::together;
+  if (name_of(step).per_head) return Phase::head;
+  if (step == StepId::norm && !problem.is_post_norm()) return Phase::before;
+  if (step == StepId::final_norm) return Phase::end;
+  return step >= StepId::mlp_norm ? Phase::mlp : Phase::together;
 }
 
 class RunPage {
  public:
-  explicit RunPage(const Scene& scene) : scene_(scene), page_(scene.options.language, scene.options.index_base) {}
+  explicit RunPage(std::vector<Scene> layers)
+      : layers_(std::move(layers)), page_(layers_.front().options.language, layers_.front().options.index_base) {}
 
   Document describe() {
-    add_header(scene_, page_);
-    for (Index item = 0; item < scene_.problem.batch(); ++item) add_item(item);
+    add_header(layers_, page_);
+    for (Index item = 0; item < layers_.front().problem.batch(); ++item) add_item(item);
     return page_.take();
   }
 
  private:
   void add_item(Index item) {
-    const Problem& problem = scene_.problem;
-    if (problem.batched) add_item_heading(item);
-    if (scene_.options.selection.has(StepId::X)) add_inputs(scene_, {item, 0}, page_);
-    add_phase(Phase::packed, {item, 0}, {page_.say(phrase::all_heads_at_once)});
-    for (Index head = 0; head < problem.heads; ++head)
-      if (scene_.options.selection.has_head(head)) add_phase(Phase::head, {item, head}, head_heading(head));
-    add_phase(Phase::together, {item, 0}, {page_.say(phrase::heads_together)});
+    const Scene& first = layers_.front();
+    if (first.problem.batched) add_item_heading(first, item);
+    if (first.options.selection.has(StepId::X)) add_inputs(first, {item, 0}, page_);
+    for (const Scene& scene : layers_) add_layer(scene, item);
+    add_phase(layers_.back(), Phase::end, {item, 0}, {page_.say(phrase::behind_all_layers)});
   }
 
-  void add_item_heading(Index item) {
-    const auto chosen = scene_.options.chosen_item.value_or(PageOptions::ChosenItem{item, scene_.problem.batch()});
+  void add_layer(const Scene& scene, Index item) {
+    if (scene.is_stack() && std::any_of(scene.plan.steps.begin(), scene.plan.steps.end(), [&](const Step& step) {
+          return scene.has(step) && phase_of(scene.problem, step.id) != Phase::end;
+        })) {
+      page_.section({layer_heading(scene), input_symbol(scene) + " → " + result_symbol(scene)}, Section::Level::item);
+      add_layer_facts(scene, page_);
+    }
+    const Place place{item, 0};
+    add_phase(scene, Phase::before, place, {page_.say(phrase::before_the_heads)});
+    add_phase(scene, Phase::packed, place, {page_.say(phrase::all_heads_at_once)});
+    for (Index head = 0; head < scene.problem.heads; ++head)
+      if (scene.options.selection.has_head(head))
+        add_phase(scene, Phase::head, {item, head}, head_heading(scene.problem, head));
+    add_phase(scene, Phase::together, place, {page_.say(phrase::heads_together)});
+    add_phase(scene, Phase::mlp, place, {page_.say(phrase::each_token_by_itself)});
+  }
+
+  Words layer_heading(const Scene& scene) const {
+    return page_.say(phrase::layer_of, page_.counted(scene.layer), scene.whole.layer_count());
+  }
+
+  void add_item_heading(const Scene& scene, Index item) {
+    const auto chosen = scene.options.chosen_item.value_or(PageOptions::ChosenItem{item, scene.problem.batch()});
     page_.section({page_.say(phrase::item_of, page_.counted(chosen.item), chosen.count)}, Section::Level::item);
   }
 
-  std::vector<Words> head_heading(Index head) const {
-    const Problem& problem = scene_.problem;
+  std::vector<Words> head_heading(const Problem& problem, Index head) const {
     std::vector<Words> parts{page_.say(phrase::head_of, page_.counted(head), problem.heads)};
     if (!problem.head_names.empty())
       if (const std::string& name = problem.head_names[static_cast<std::size_t>(head)]; !name.empty())
@@ -53,27 +78,29 @@ class RunPage {
   }
 
   // A section for the chosen steps of this phase, if there are any.
-  void add_phase(Phase phase, Place place, const std::vector<Words>& heading) {
+  void add_phase(const Scene& scene, Phase phase, Place place, std::vector<Words> heading) {
     bool headed = false;
     int number = 0;
-    for (const Step& step : scene_.plan.steps) {
+    for (const Step& step : scene.plan.steps) {
       ++number;
-      if (phase_of(step.id) != phase || !scene_.options.selection.has(step.id)) continue;
+      if (!scene.has(step) || phase_of(scene.problem, step.id) != phase) continue;
+      if (!headed && scene.is_stack() && phase != Phase::end) heading.insert(heading.begin(), layer_heading(scene));
       if (!headed) page_.section(heading);
       headed = true;
-      add_step(scene_, step, number, place, page_);
+      add_step(scene, step, number, place, page_);
     }
   }
 
-  const Scene& scene_;
+  std::vector<Scene> layers_;
   PageBuilder page_;
 };
 
 }  // namespace
 
 Document describe(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& options) {
-  const Scene scene(problem, plan, trace, options);
-  return RunPage(scene).describe();
+  std::vector<Scene> layers;
+  for (int layer = 0; layer < problem.layer_count(); ++layer) layers.emplace_back(problem, plan, trace, options, layer);
+  return RunPage(std::move(layers)).describe();
 }
 
 }  // namespace mha::show

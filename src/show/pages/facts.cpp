@@ -1,6 +1,7 @@
 // What stands above the first step.
 #include "show/pages/facts.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "show/words/notation.hpp"
@@ -14,10 +15,19 @@ class FactsOf {
  public:
   explicit FactsOf(const Scene& scene) : problem_(scene.problem), scene_(scene) {}
 
+  // Of all; of a stack its layers tell their own.
   Facts facts(bool computed) {
-    sizes();
-    rules();
+    sizes_of_input();
+    if (scene_.is_stack())
+      add_count(scene_.whole.layer_count(), phrase::one_layer, phrase::layers);
+    else
+      layer();
     if (computed) arithmetic();
+    return std::move(facts_);
+  }
+
+  Facts of_layer() {
+    layer();
     return std::move(facts_);
   }
 
@@ -30,14 +40,23 @@ class FactsOf {
 
   void add_count(Index count, const Text& one, const Text& many) { count == 1 ? add(one) : add(many, count); }
 
-  void sizes() {
+  void layer() {
+    sizes();
+    rules();
+    block();
+  }
+
+  void sizes_of_input() {
     if (problem_.batched) add(phrase::batch, batch_size());
     add_count(problem_.queries(), phrase::one_token, phrase::tokens);
-    add_size("d_model", problem_.d_model());
+    add_size("d_model", scene_.whole.d_model());
     if (problem_.X_kv) {
       add_count(problem_.keys(), phrase::one_key, phrase::keys);
       add_size("d_kv", problem_.d_kv());
     }
+  }
+
+  void sizes() {
     add_count(problem_.heads, phrase::one_head, phrase::heads);
     if (problem_.grouped) add_count(problem_.kv_heads, phrase::one_kv_head, phrase::kv_heads);
     add_size("d_k", problem_.d_k());
@@ -58,6 +77,15 @@ class FactsOf {
     if (problem_.scale.kind == Scale::Kind::none) add(phrase::no_scale);
     if (problem_.softcap) add(phrase::softcap, full_text(*problem_.softcap));
     masks();
+  }
+
+  void block() {
+    if (problem_.residual) add(phrase::with_residual);
+    if (const auto& norm = problem_.norm ? problem_.norm : problem_.mlp_norm)
+      add(problem_.is_post_norm() ? phrase::post_norm : phrase::pre_norm, norm_name(norm->rule.kind));
+    if (!problem_.mlp) return;
+    add(problem_.mlp->gate ? phrase::gated_mlp : phrase::mlp, problem_.mlp_width(),
+        activation_names[static_cast<std::size_t>(problem_.mlp->activation)]);
   }
 
   void masks() {
@@ -99,7 +127,7 @@ bool shows_rounded(const View& view) {
 
 bool shows_rounded(const Scene& scene) {
   for (const Step& step : scene.plan.steps) {
-    if (!scene.options.selection.has(step.id)) continue;
+    if (!scene.has(step)) continue;
     for (Index item = 0; item < scene.problem.batch(); ++item)
       for (Index head = 0; head < (name_of(step.id).per_head ? scene.problem.heads : 1); ++head) {
         if (name_of(step.id).per_head && !scene.options.selection.has_head(head)) continue;
@@ -134,21 +162,28 @@ Facts given_facts_of(const Scene& scene) {
   return FactsOf(scene).facts(false);
 }
 
-void add_facts(const Scene& scene, PageBuilder& page) {
+void add_facts(const std::vector<Scene>& layers, PageBuilder& page) {
+  const Scene& scene = layers.front();
   page.add(FactsOf(scene).facts(true));
   const int decimals = scene.options.precision;
-  if (!scene.trace.rounding && shows_rounded(scene))
+  if (!scene.trace.rounding && std::any_of(layers.begin(), layers.end(), [](const Scene& s) { return shows_rounded(s); }))
     page.paragraph(phrase::shown_rounded, decimals_text(page.language(), decimals), decimals);
 }
 
-void add_header(const Scene& scene, PageBuilder& page) {
-  page.title(phrase::title, scene.problem.title);
-  add_facts(scene, page);
+void add_layer_facts(const Scene& scene, PageBuilder& page) {
+  page.add(FactsOf(scene).of_layer());
+  if (scene.problem.fused) page.paragraph(Words(fused_text(scene)));
+}
+
+void add_header(const std::vector<Scene>& layers, PageBuilder& page) {
+  const Scene& scene = layers.front();
+  page.title(phrase::title, scene.whole.title);
+  add_facts(layers, page);
   std::string convention = page.say(phrase::convention);
-  if (scene.problem.layout == Layout::torch) convention += page.say(phrase::and_torch);
-  if (scene.problem.fused) convention += fused_text(scene);
+  if (scene.whole.layout == Layout::torch) convention += page.say(phrase::and_torch);
+  if (scene.whole.fused) convention += fused_text(scene);
   page.paragraph(Words(std::move(convention)));
-  add_description(scene.problem.description.in(page.language()), page);
+  add_description(scene.whole.description.in(page.language()), page);
 }
 
 }  // namespace mha::show

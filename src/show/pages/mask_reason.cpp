@@ -145,9 +145,10 @@ Words keyless_warning(const Scene& scene, Place place) {
   return queries.empty() ? Words() : keyless_sentence(scene, place.item, queries, "");
 }
 
-std::vector<std::string> warnings(const Problem& problem, const Plan& plan, const PageOptions& options) {
-  const Trace no_trace;
-  const Scene scene(problem, plan, no_trace, options);
+namespace {
+
+std::vector<std::string> warnings(const Scene& scene) {
+  const PageOptions& options = scene.options;
   std::map<Index, std::map<Index, Indices>> by_item;
   for (const Row& row : scene.keyless) by_item[row.item][row.head].push_back(row.query);
   std::vector<std::string> result;
@@ -158,8 +159,21 @@ std::vector<std::string> warnings(const Problem& problem, const Plan& plan, cons
       break;
     }
     const Index number = scene.counted(options.chosen_item ? options.chosen_item->item : item);
-    const std::string prefix = problem.batched ? say(options.language, phrase::in_item, number) : "";
+    const std::string prefix = scene.problem.batched ? say(options.language, phrase::in_item, number) : "";
     for (const Words& words : keyless_sentences(scene, item, by_head)) result.push_back(prefix + plain_text(words));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> warnings(const Problem& problem, const Plan& plan, const PageOptions& options) {
+  const Trace no_trace;
+  std::vector<std::string> result;
+  for (int layer = 0; layer < problem.layer_count(); ++layer) {
+    const Scene scene(problem, plan, no_trace, options, layer);
+    const std::string prefix = scene.is_stack() ? say(options.language, phrase::in_layer, scene.counted(layer)) : "";
+    for (const std::string& warning : warnings(scene)) result.push_back(prefix + warning);
   }
   return result;
 }

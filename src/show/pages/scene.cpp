@@ -15,10 +15,10 @@ Words named(const Scene& scene, const Text& phrase, Axis axis, Index item, Index
       say_words(scene.options.language, phrase::in_parentheses, {Words().quote(labels[static_cast<std::size_t>(i)])}));
 }
 
-std::vector<Row> keyless_rows(const Problem& problem, const Plan& plan) {
+std::vector<Row> keyless_rows(const Problem& problem, const Plan& plan, int layer) {
   std::vector<const Tensor*> masks;
   for (const Value& value : plan.values)
-    if (value.role == Value::Role::mask) masks.push_back(value.constant.get());
+    if (value.role == Value::Role::mask && value.layer == layer) masks.push_back(value.constant.get());
   return rows_without_key(problem, masks);
 }
 
@@ -37,8 +37,15 @@ NumberStyle::Origin origin_of(Value::Role role) {
 
 }  // namespace
 
-Scene::Scene(const Problem& of_problem, const Plan& of_plan, const Trace& of_trace, const PageOptions& with_options)
-    : problem(of_problem), plan(of_plan), trace(of_trace), options(with_options), keyless(keyless_rows(problem, plan)) {}
+Scene::Scene(const Problem& of_problem, const Plan& of_plan, const Trace& of_trace, const PageOptions& with_options,
+             int of_layer)
+    : whole(of_problem),
+      layer(of_layer),
+      problem(of_problem.layer(of_layer)),
+      plan(of_plan),
+      trace(of_trace),
+      options(with_options),
+      keyless(keyless_rows(problem, plan, layer)) {}
 
 bool is_one_row_for_all(const Value& value) {
   return value.shape.rows == 1 && (value.role == Value::Role::bias || value.role == Value::Role::mask);

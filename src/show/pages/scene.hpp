@@ -34,14 +34,22 @@ struct PageOptions {
 // What a masked score is where the query may not look.
 inline constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
+// One layer of the computation.
 struct Scene {
-  const Problem& problem;
+  const Problem& whole;
+  int layer;               // from 0
+  const Problem& problem;  // of this layer
   const Plan& plan;
   const Trace& trace;
   const PageOptions& options;
   std::vector<Row> keyless;  // rows of scores that may attend to no key
 
-  Scene(const Problem& of_problem, const Plan& of_plan, const Trace& of_trace, const PageOptions& with_options);
+  Scene(const Problem& of_problem, const Plan& of_plan, const Trace& of_trace, const PageOptions& with_options,
+        int of_layer = 0);
+
+  bool is_stack() const { return !whole.layers.empty(); }
+  // What stands in this layer: a step of it is on the page where it is chosen.
+  bool has(const Step& step) const { return step.layer == layer && options.selection.has(step.id); }
 
   // As the person counts.
   Index counted(Index from_zero) const { return from_zero + options.index_base; }

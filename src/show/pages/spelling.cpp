@@ -33,7 +33,8 @@ EntryAt Spelling::telling_entry() const {
     case Op::multiply:
     case Op::softcap:
     case Op::copy:
-    case Op::relu:
+    case Op::norm:
+    case Op::activation:
     case Op::reshape:
     case Op::pool: return {};
   }
@@ -96,7 +97,8 @@ Spelling::RightSide Spelling::right_side(EntryAt at, As as, bool in_full) const 
     case Op::add:
       return equal_to(sum_text(terms, 0, count, count, as), mask_reason(scene_, step_, place_, at.row, at.column));
     case Op::softmax: return softmax(terms, at, as, in_full);
-    case Op::relu: return equal_to("max(" + word(first, as) + ", 0)");
+    case Op::norm: return norm(terms, at, as);
+    case Op::activation: return activation(terms.front(), as);
     case Op::pool: return pool(terms, as);
     case Op::split:
     case Op::merge:

@@ -76,6 +76,8 @@ class Spelling {
   RightSide softcap(const ReadEntry& read, As as) const;
   RightSide softmax(const Terms& slice, EntryAt at, As as, bool in_full) const;
   RightSide pool(const Terms& heads, As as) const;
+  RightSide norm(const Terms& terms, EntryAt at, As as) const;
+  RightSide activation(const Factors& factors, As as) const;
 
   EntryAt most_telling_mask() const;
   EntryAt most_telling_weight() const;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "show/pages/mask_reason.hpp"
 #include "show/pages/spelling.hpp"
 #include "show/pages/step_equation.hpp"
@@ -130,6 +132,17 @@ void add_input(const Scene& scene, ValueId id, const StepName& name, const Text&
 
 }  // namespace
 
+namespace {
+
+// Whether the next layer reads it.
+bool is_layers_result(const Scene& scene, const Step& step) {
+  return std::any_of(scene.plan.steps.begin(), scene.plan.steps.end(), [&](const Step& later) {
+    return later.layer > step.layer && std::count(later.in.begin(), later.in.end(), step.out) > 0;
+  });
+}
+
+}  // namespace
+
 std::vector<Words> captions_of(const Scene& scene, const Step& step, Place place) {
   std::vector<Words> captions{std::string(name_of(step.id).meaning.in(scene.options.language))};
   const Value& result = scene.plan.value(step.out);
@@ -138,6 +151,9 @@ std::vector<Words> captions_of(const Scene& scene, const Step& step, Place place
   if (step.op == Op::copy && scene.problem.output_is_concat && step.id == StepId::output)
     captions = {say(scene.options.language, phrase::identity_output)};
   if (result.per_head && result.shape.heads < scene.problem.heads) captions.emplace_back(shared_text(scene, place));
+  if (scene.is_stack() && is_layers_result(scene, step))
+    captions.emplace_back(
+        say(scene.options.language, phrase::is_next_input, result_symbol(scene), scene.counted(scene.layer + 1)));
   if (is_packed(step.id))
     for (const Step& later : scene.plan.steps)
       if (later.op == Op::split && later.in[0] == step.out) add_split(scene, later, captions);

@@ -21,7 +21,16 @@ Axes axes_of_step(StepId step) {
     case StepId::Q_rot:
     case StepId::head_output:
     case StepId::concat:
-    case StepId::output: return {Axis::queries, Axis::none};
+    case StepId::output:
+    case StepId::norm:
+    case StepId::residual:
+    case StepId::mlp_norm:
+    case StepId::gate:
+    case StepId::hidden:
+    case StepId::activated:
+    case StepId::mlp:
+    case StepId::mlp_residual:
+    case StepId::final_norm: return {Axis::queries, Axis::none};
     case StepId::packed_K:
     case StepId::packed_V:
     case StepId::K:

@@ -18,6 +18,13 @@ std::string superscript(Index number) {
   return result;
 }
 
+std::string subscript(Index number) {
+  constexpr std::array<std::string_view, 10> digits = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
+  std::string result;
+  for (const char digit : fmt::format("{}", number)) result += digits[static_cast<std::size_t>(digit - '0')];
+  return result;
+}
+
 namespace {
 
 constexpr Index most_listed = 4;  // heads in a formula, columns of a head
@@ -109,6 +116,18 @@ std::string softcap_formula(const Scene& scene, const Step& step, Place place) {
   return fmt::format("{0}·tanh({1}/{0})", full_text(step.cap), symbol(scene, step.in[0], place));
 }
 
+std::string activation_name(const Step& step) {
+  return std::string(activation_names[static_cast<std::size_t>(step.activation)]);
+}
+
+// "layernorm(X) ∘ γ + β, each row"
+std::string norm_formula(const Scene& scene, const Step& step, Place place) {
+  std::string text = fmt::format("{}norm({})", norm_name(step.norm.kind), symbol(scene, step.in[0], place));
+  if (step.in.size() > 1) text += " ∘ " + symbol(scene, step.in[1], place);
+  if (step.in.size() > 2) text += " + " + symbol(scene, step.in[2], place);
+  return say(scene.options.language, step.norm.by_column ? phrase::each_column : phrase::each_row, text);
+}
+
 std::string right_side(const Scene& scene, const Step& step, Place place) {
   const Language language = scene.options.language;
   const std::string first = symbol(scene, step.in[0], place);
@@ -129,7 +148,11 @@ std::string right_side(const Scene& scene, const Step& step, Place place) {
     case Op::softmax: return softmax_formula(scene, step, place);
     case Op::merge: return merge_formula(scene, step, place);
     case Op::copy: return first;
-    case Op::relu: return "relu(" + first + ")";
+    case Op::norm: return norm_formula(scene, step, place);
+    case Op::activation: {
+      const std::string bent = step.activation == Activation::none ? first : activation_name(step) + "(" + first + ")";
+      return step.in.size() == 1 ? bent : bent + " ∘ " + symbol(scene, step.in[1], place);
+    }
     case Op::reshape: return reshape_formula(scene, step, place);
     case Op::pool: return pool_formula(scene, step);
   }
@@ -152,6 +175,29 @@ std::string head_mark(const Scene& scene, const Value& value, Index head) {
   return (own < heads ? "⁽ᵏᵛ" : "⁽") + superscript(scene.counted(broadcast(head, own, heads))) + "⁾";
 }
 
+namespace {
+
+// In a stack, X and what the layers give have the names X₀, X₁, … where a later layer reads them.
+std::optional<int> layers_before(const Scene& scene, const Value& value) {
+  if (!scene.is_stack() || !value.step) return std::nullopt;
+  if (value.step == StepId::X) return 0;
+  return value.layer == scene.layer ? std::nullopt : std::optional(value.layer + 1);
+}
+
+}  // namespace
+
+std::string input_symbol(const Scene& scene) {
+  return "X" + subscript(scene.layer);
+}
+
+std::string result_symbol(const Scene& scene) {
+  return "X" + subscript(scene.layer + 1);
+}
+
+std::string norm_name(Norm::Kind kind) {
+  return kind == Norm::Kind::layer ? "layer" : "rms";
+}
+
 std::string symbol(StepId step, std::optional<Index> number) {
   const std::string symbol(name_of(step).symbol);
   return number ? symbol + "⁽" + superscript(*number) + "⁾" : symbol;
@@ -159,6 +205,7 @@ std::string symbol(StepId step, std::optional<Index> number) {
 
 std::string symbol(const Scene& scene, ValueId id, Place place, bool transposed) {
   const Value& value = scene.plan.value(id);
+  if (const std::optional<int> before = layers_before(scene, value)) return "X" + subscript(*before);
   const std::string symbol =
       value.mask < 0 ? value.symbol
                      : mask_title(scene.problem.masks[static_cast<std::size_t>(value.mask)].kind, scene.options.language);

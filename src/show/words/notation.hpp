@@ -21,7 +21,14 @@ std::string head_mark(const Scene& scene, const Value& value, Index head);
 // "A⁽¹⁾": a step's symbol with the number of a head as it is written.
 std::string symbol(StepId step, std::optional<Index> number);
 
-// "W_Q⁽¹⁾", "K⁽¹⁾ᵀ"
+// "X₀", "X₁": what a layer of a stack reads, and what it gives.
+std::string input_symbol(const Scene& scene);
+std::string result_symbol(const Scene& scene);
+
+// "layer", "rms"
+std::string norm_name(Norm::Kind kind);
+
+// "W_Q⁽¹⁾", "K⁽¹⁾ᵀ"; X₁ in the layer that reads it.
 std::string symbol(const Scene& scene, ValueId id, Place place, bool transposed = false);
 
 // "Q⁽¹⁾[1,2]"; "b_Q⁽¹⁾[2]" of one row for all; a constant that is one number has its symbol alone.

@@ -64,6 +64,13 @@ inline constexpr Text masks{"masks {}", "{}"};
 inline constexpr Text scale{"scale {}", "缩放因子 {}"};
 inline constexpr Text no_scale{"no scale", "不缩放"};
 inline constexpr Text softcap{"softcap {}", "软截断 {}"};
+inline constexpr Text layers{"{} layers", "{} 层"};
+inline constexpr Text one_layer{"1 layer", "1 层"};
+inline constexpr Text with_residual{"residual", "有残差连接"};
+inline constexpr Text pre_norm{"{} norm before", "先做 {} 归一化"};
+inline constexpr Text post_norm{"{} norm behind", "后做 {} 归一化"};
+inline constexpr Text mlp{"MLP {}, {}", "MLP {}，{}"};
+inline constexpr Text gated_mlp{"MLP {}, {} with a gate", "MLP {}，{}，带门控"};
 inline constexpr Text rope{"rope {}, base {}", "旋转位置 {}，底数 {}"};
 inline constexpr Text half{"half", "前后两半配对"};
 inline constexpr Text interleaved{"interleaved", "相邻两列配对"};
@@ -93,6 +100,10 @@ inline constexpr Text all_heads_at_once{"All heads at once", "所有头一起投
 inline constexpr Text head_of{"Head {} of {}", "头 {}（共 {} 个）"};
 inline constexpr Text uses_kv_head{"uses key/value head {}", "使用键值头 {}"};
 inline constexpr Text heads_together{"All heads together", "各头合在一起"};
+inline constexpr Text layer_of{"Layer {} of {}", "第 {} 层（共 {} 层）"};
+inline constexpr Text before_the_heads{"Before the heads", "进入各头之前"};
+inline constexpr Text each_token_by_itself{"MLP, each token by itself", "MLP：每个词元各自计算"};
+inline constexpr Text behind_all_layers{"At the end", "最后"};
 
 // Over the columns of tables.
 inline constexpr Text step{"step", "步骤"};
@@ -114,6 +125,12 @@ inline constexpr Text pair{"{} and {}", "{} 与 {}"};
 inline constexpr Text columns_of_packed{"{}, columns {}", "{} 的第 {} 列"};
 inline constexpr Text column_of_packed{"{}, column {}", "{} 的第 {} 列"};
 inline constexpr Text each_row{"{}, each row", "{}，逐行"};
+inline constexpr Text is_next_input{"this is {}, which layer {} reads", "这就是 {}，由第 {} 层读取"};
+inline constexpr Text mean_name{"mean", "均值"};
+inline constexpr Text variance_name{"variance", "方差"};
+inline constexpr Text mean_square_name{"mean square", "均方"};
+inline constexpr Text variance{"mean {} and variance {} of this row", "本行均值 {}，方差 {}"};
+inline constexpr Text mean_square{"mean square {} of this row", "本行均方 {}"};
 inline constexpr Text each_column{"{}, each column", "{}，逐列"};
 inline constexpr Text over_heads{"{}, over the heads", "{}，跨各头"};
 inline constexpr Text over_matrix{"{}, over the whole matrix", "{}，对整个矩阵"};
@@ -164,6 +181,7 @@ inline constexpr Text no_key{"{0} may attend to no key{1}: weights 0, head outpu
 inline constexpr Text in_head{" in head {}", "在头 {} 中"};
 inline constexpr Text in_heads{" in heads {}", "在头 {} 中"};
 inline constexpr Text in_item{"item {}: ", "样本 {}："};
+inline constexpr Text in_layer{"layer {}: ", "第 {} 层："};
 inline constexpr Text queries{"queries {}", "查询 {}"};
 inline constexpr Text list_goes_on{"{}, … ({} in all)", "{}、…（共 {} 个）"};
 inline constexpr Text more_items{"{} more items have queries that may attend to no key",

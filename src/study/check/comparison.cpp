@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "compute/cpu_softmax.hpp"
+#include "compute/cpu_rows.hpp"
 
 namespace mha::study {
 namespace {

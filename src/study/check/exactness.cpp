@@ -84,6 +84,91 @@ Tensor radius_of_softcap(double cap, const Uncertain& a, const Tensor& result, c
   return radius;
 }
 
+// What a product of two uncertain numbers moves by.
+double moved_product(double a, double a_radius, double b, double b_radius) {
+  return (a + a_radius) * (b + b_radius) - a * b;
+}
+
+// No activation is steeper than 1.13 (gelu near √2). OpenCL 1.2, section 7.4: erfc errs by 16 units in the last place, tanh
+// by 5; 1 + erf, as other programs have it, by one of the argument.
+Tensor radius_of_activation(const Plan& plan, const Step& step, const std::vector<Uncertain>& operands,
+                            const Tensor& result, const FloatingPoint& arithmetic) {
+  constexpr double steepest = 1.13, activation_roundings = 20;
+  Tensor radius(result.shape());
+  for_each_entry(result.shape(), [&](const Entry& entry) {
+    for_each_term(plan, step, entry, [&](const Term& term) {
+      const auto number = [&](const Read& read) {
+        return size_of(operands[read.operand].numbers->at(read.at.item, read.at.head, read.at.row, read.at.column));
+      };
+      const Read& x = *term.begin();
+      double size = number(x), off = steepest * radius_at(operands[x.operand], x.at);
+      const double roundings =
+          step.activation == Activation::none || step.activation == Activation::relu ? 0 : activation_roundings;
+      off = bound_of(off, size, roundings, 1, 0, arithmetic);
+      if (term.count > 1) {
+        const Read& gate = *(term.begin() + 1);
+        off = moved_product(size, off, number(gate), radius_at(operands[gate.operand], gate.at));
+        size *= number(gate);
+      }
+      number_at(radius, entry) = bound_of(off, size, term.count > 1 ? 1 : 0, 1, 0, arithmetic);
+    });
+  });
+  return radius;
+}
+
+// y = (x − mean)/root ∘ γ + β. The mean moves by the mean of what its numbers move, and a root of mean squares by no more
+// than the root of the mean square of that; it is never less than √eps.
+Tensor radius_of_norm(const Plan& plan, const Step& step, const std::vector<Uncertain>& operands, const Tensor& result,
+                      const FloatingPoint& arithmetic) {
+  Tensor radius(result.shape());
+  for_each_entry(result.shape(), [&](const Entry& entry) {
+    std::vector<double> numbers, off;
+    std::vector<std::pair<double, double>> parameters;  // γ and β with their radii
+    for_each_term(plan, step, entry, [&](const Term& term) {
+      const Read& read = *term.begin();
+      const Entry& at = read.at;
+      const double number = operands[read.operand].numbers->at(at.item, at.head, at.row, at.column);
+      if (read.operand > 0) return parameters.emplace_back(std::abs(number), radius_at(operands[read.operand], at)), void();
+      numbers.push_back(number);
+      off.push_back(radius_at(operands[0], at));
+    });
+    const auto count = static_cast<double>(numbers.size());
+    const auto mean_of = [&](const std::vector<double>& all, auto of) {
+      double sum = 0;
+      for (const double x : all) sum += of(x);
+      return sum / count;
+    };
+    const bool is_layer = step.norm.kind == Norm::Kind::layer;
+    const double mean = is_layer ? mean_of(numbers, [](double x) { return x; }) : 0;
+    const double mean_size = is_layer ? mean_of(numbers, [](double x) { return std::abs(x); }) : 0;
+    const double mean_off =
+        is_layer ? bound_of(mean_of(off, [](double r) { return r; }), mean_size, count, count, 0, arithmetic) : 0;
+    for (std::size_t i = 0; i < off.size(); ++i)
+      off[i] = bound_of(off[i] + mean_off, std::abs(numbers[i]) + std::abs(mean), 1, 1, 0, arithmetic);
+    const double squares = mean_of(numbers, [&](double x) { return (x - mean) * (x - mean); });
+    const double least = std::sqrt(step.norm.eps), root = std::sqrt(squares + step.norm.eps);
+    const double root_off =
+        bound_of(std::sqrt(mean_of(off, [](double r) { return r * r; })), root, count + 4, 1, 0, arithmetic);
+    const double smallest = std::max(root - root_off, least);
+    const Index own = step.norm.by_column ? entry.row : entry.column;
+    const double distance = std::abs(numbers[static_cast<std::size_t>(own)] - mean);
+    double size = distance / root;
+    double moved = smallest > 0 ? off[static_cast<std::size_t>(own)] / smallest + distance * root_off / (root * smallest)
+                                : std::numeric_limits<double>::infinity();
+    if (!parameters.empty()) {
+      moved = moved_product(size, moved, parameters[0].first, parameters[0].second);
+      size *= parameters[0].first;
+    }
+    if (parameters.size() > 1) {
+      moved += parameters[1].second;
+      size += parameters[1].first;
+    }
+    number_at(radius, entry) =
+        bound_of(moved, size, 3, 2, result.at(entry.item, entry.head, entry.row, entry.column), arithmetic);
+  });
+  return radius;
+}
+
 // An entry of those that are normalised together.
 struct Share {
   double z, z_radius;
@@ -230,11 +315,12 @@ std::shared_ptr<const Tensor> StepTaker::radius(const Step& step, const std::vec
     case Op::rotate: return shared(radius_of_rotation(rows_.plan, step, operands, result, arithmetic));
     case Op::softcap: return shared(radius_of_softcap(step.cap, operands[0], result, arithmetic));
     case Op::softmax: return shared(radius_of_softmax(rows_.plan, step, operands[0], result, arithmetic));
+    case Op::norm: return shared(radius_of_norm(rows_.plan, step, operands, result, arithmetic));
+    case Op::activation: return shared(radius_of_activation(rows_.plan, step, operands, result, arithmetic));
     case Op::split:
     case Op::merge:
     case Op::copy:
     case Op::reshape:
-    case Op::relu:
     case Op::pool:  // what they do to the numbers, they do to the radii
       return operands[0].radius ? take(step, {operands[0].radius}) : nullptr;
   }

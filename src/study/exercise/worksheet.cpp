@@ -37,13 +37,16 @@ Text way_of(Op op) {
     case Op::softmax:
       return {"e^z of each entry, divided by the sum of these over its row; e^(−∞) is 0",
               "每个元素取 e^z，再除以该行各 e^z 之和；e^(−∞) 为 0"};
+    case Op::norm:
+      return {"each row by itself: its mean, its variance (the mean of the squared distances from it), then each entry",
+              "每一行单独计算：先求均值，再求方差（与均值之差的平方的平均），最后算每个元素"};
     case Op::split:
     case Op::rotate:
     case Op::multiply:
     case Op::softcap:
     case Op::merge:
     case Op::copy:
-    case Op::relu:
+    case Op::activation:
     case Op::reshape:
     case Op::pool: break;
   }

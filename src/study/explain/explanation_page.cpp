@@ -38,7 +38,7 @@ class ExplanationPage {
 
   show::Document describe(const std::vector<ExplainedRange>& ranges) {
     page_.title(title_text, scene_.problem.title);
-    show::add_facts(scene_, page_);
+    show::add_facts({scene_}, page_);
     for (const ExplainedRange& explained : ranges) add_range(explained);
     return page_.take();
   }

@@ -73,7 +73,7 @@ void residual_added(Forms& forms) {
 }
 
 void relu_output(Forms& forms) {
-  forms.add().append({Op::relu, StepId::output, {}});
+  forms.add().append(relu(StepId::output));
 }
 
 constexpr std::array output_rows = {

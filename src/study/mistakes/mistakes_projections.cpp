@@ -115,7 +115,7 @@ void not_projected(Forms& forms, const Projections& which) {
 
 void relu_projection(Forms& forms) {
   PlanEditor& edit = forms.add();
-  for (const Projection& projection : projections) edit.append({Op::relu, product_of(projection, forms.problem), {}});
+  for (const Projection& projection : projections) edit.append(relu(product_of(projection, forms.problem)));
 }
 
 // W_QKV or b_QKV: what all three projections have, side by side.

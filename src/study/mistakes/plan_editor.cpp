@@ -28,6 +28,7 @@ ValueId PlanEditor::constant(std::string symbol, double number) {
 
 void PlanEditor::replace(Step next) {
   Step& old = step(next.id);
+  next.layer = layer_;
   next.out = old.out;
   old = std::move(next);
 }
@@ -35,6 +36,7 @@ void PlanEditor::replace(Step next) {
 ValueId PlanEditor::insert(Step next, Shape shape) {
   const std::size_t before = place(next.id);
   assert(before < plan_.steps.size());
+  next.layer = layer_;
   next.out = add_auxiliary(next.id, shape);
   plan_.steps.insert(plan_.steps.begin() + static_cast<std::ptrdiff_t>(before), std::move(next));
   return plan_.steps[before].out;
@@ -46,6 +48,7 @@ void PlanEditor::append(Step next) {
   const ValueId written = plan_.steps[before].out;
   const ValueId auxiliary = add_auxiliary(next.id, plan_.value(written).shape);
   plan_.steps[before].out = auxiliary;
+  next.layer = layer_;
   next.in.insert(next.in.begin(), auxiliary);
   next.out = written;
   plan_.steps.insert(plan_.steps.begin() + static_cast<std::ptrdiff_t>(before) + 1, std::move(next));
@@ -70,11 +73,12 @@ std::optional<Plan> PlanEditor::finish() && {
 }
 
 std::size_t PlanEditor::place(StepId id) const {
-  const auto writes = [&](const Step& step) { return plan_.value(step.out).step == id; };
+  const auto writes = [&](const Step& step) { return plan_.value(step.out).step == id && step.layer == layer_; };
   return static_cast<std::size_t>(std::find_if(plan_.steps.begin(), plan_.steps.end(), writes) - plan_.steps.begin());
 }
 
 ValueId PlanEditor::add_value(Value value) {
+  value.layer = layer_;
   plan_.values.push_back(std::move(value));
   return static_cast<ValueId>(plan_.values.size()) - 1;
 }
@@ -85,6 +89,12 @@ ValueId PlanEditor::add_auxiliary(StepId id, Shape shape) {
   value.per_head = name_of(id).per_head;
   value.shape = shape;
   return add_value(std::move(value));
+}
+
+Step relu(StepId id) {
+  Step step{Op::activation, id, {}};
+  step.activation = Activation::relu;
+  return step;
 }
 
 bool infer_shapes(Plan& plan, StepId first) {

@@ -11,13 +11,13 @@ namespace mha::study {
 // the steps behind it read it as before; every other value made for it is auxiliary (Value::step is empty).
 class PlanEditor {
  public:
-  explicit PlanEditor(Plan plan) : plan_(std::move(plan)) {}
+  explicit PlanEditor(Plan plan, int layer = 0) : plan_(std::move(plan)), layer_(layer) {}
 
   bool has(StepId id) const { return place(id) < plan_.steps.size(); }
   // The step whose result is written down as `id`; there must be one.
   Step& step(StepId id) { return plan_.steps[place(id)]; }
   // X and all results; there must be one.
-  ValueId value(StepId id) const { return *plan_.find(id); }
+  ValueId value(StepId id) const { return *plan_.find(id, layer_); }
   // For a reshape, and for a copy that serves several heads; all other shapes follow from the operands.
   Shape& shape(StepId id) { return plan_.values[static_cast<std::size_t>(value(id))].shape; }
   const Value& operand(ValueId id) const { return plan_.value(id); }
@@ -51,7 +51,11 @@ class PlanEditor {
   ValueId add_auxiliary(StepId id, Shape shape);
 
   Plan plan_;
+  int layer_;  // whose steps are edited
 };
+
+// max(0, what was written down as this step): to be appended.
+Step relu(StepId id);
 
 // Follows the shapes of the operands through the steps from `first` on; false where they do not fit.
 bool infer_shapes(Plan& plan, StepId first = StepId::X);

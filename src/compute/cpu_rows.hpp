@@ -1,4 +1,5 @@
-// Softmax on the CPU: attention's own, and the ones that people compute instead.
+// What is computed from a whole row on the CPU: softmax and norms, attention's own and the ones that people compute
+// instead; and the activations.
 #pragma once
 
 #include <algorithm>
@@ -74,5 +75,47 @@ class Normalised {
   T shift_ = 0;
   T sum_ = 0;
 };
+
+// (x − mean)/√(variance + eps), or x/√(mean of x² + eps), of the numbers of one slice.
+template <typename T>
+class Standard {
+ public:
+  Standard(const Slice<T>& slice, const Norm& norm) {
+    const T count = static_cast<T>(slice.count);
+    if (norm.kind == Norm::Kind::layer) {
+      for (Index i = 0; i < slice.count; ++i) mean_ += slice[i];
+      mean_ /= count;
+    }
+    T squares = 0;
+    for (Index i = 0; i < slice.count; ++i) squares += (slice[i] - mean_) * (slice[i] - mean_);
+    const T variance = squares / (norm.sample_variance ? count - 1 : count), eps = static_cast<T>(norm.eps);
+    root_ = norm.eps_outside ? std::sqrt(variance) + eps : std::sqrt(variance + eps);
+  }
+
+  T operator()(T x) const { return (x - mean_) / root_; }
+
+ private:
+  T mean_ = 0, root_ = 0;
+};
+
+template <typename T>
+void normalise_row(const Slice<T>& row, const Norm& norm, T* out) {
+  const Standard<T> standard(row, norm);
+  for (Index j = 0; j < row.count; ++j) out[j] = standard(row[j]);
+}
+
+// NaN stays NaN. Φ(x) is ½·erfc(−x/√2), which keeps its digits far below 0.
+template <typename T>
+T activated(Activation activation, T x) {
+  switch (activation) {
+    case Activation::none: return x;
+    case Activation::relu: return x < 0 ? T(0) : x;
+    case Activation::gelu: return x * (T(0.5) * std::erfc(-x * T(0.70710678118654752440)));
+    case Activation::gelu_tanh:
+      return T(0.5) * x * (1 + std::tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x)));
+    case Activation::silu: return x / (1 + std::exp(-x));
+  }
+  return x;
+}
 
 }  // namespace mha::compute
