@@ -96,6 +96,10 @@ std::vector<Index> parse_heads(const std::string& text, Index heads, const show:
   return parse_numbers("--heads", text, heads, static_cast<int>(page.index_base), "head");
 }
 
+std::vector<Index> parse_layers(const std::string& text, const Problem& problem, const show::PageOptions& page) {
+  return parse_numbers("--layers", text, problem.layer_count(), static_cast<int>(page.index_base), "layer");
+}
+
 void declare_threads(CLI::App& app, std::optional<std::string>& text) {
   declare_option(app, "--threads", text, "N", "threads (one for each core); the results are the same for every number");
 }

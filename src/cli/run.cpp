@@ -24,7 +24,7 @@ namespace {
 // As written on the command line.
 struct RunOptionTexts {
   std::vector<std::string> problem, output;
-  std::optional<std::string> steps, heads, format, work, against;
+  std::optional<std::string> steps, heads, layers, format, work, against;
   bool full = false, with_weights = false, pause = false, quiet = false;
   PageOptionTexts page;
   bool allow_outside = false;
@@ -127,7 +127,8 @@ class Run {
         world_(world),
         problem_(read_problem(request_.problem, world, texts.allow_outside)) {
     choose_item(texts_.computation, request_.page, problem_);
-    if (texts_.heads) request_.page.selection.heads = parse_heads(*texts_.heads, problem_.heads, request_.page);
+    if (texts_.heads) request_.page.selection.heads = parse_heads(*texts_.heads, problem_.most_heads(), request_.page);
+    if (texts_.layers) request_.page.selection.layers = parse_layers(*texts_.layers, problem_, request_.page);
     plan_ = make_plan(problem_);
   }
 
@@ -209,7 +210,7 @@ class Run {
 
   bool shows_any_step() const {
     return std::any_of(plan_.values.begin(), plan_.values.end(),
-                       [this](const Value& value) { return value.step && request_.page.selection.has(*value.step); });
+                       [this](const Value& value) { return value.step && request_.page.selection.has(*value.step, value.layer); });
   }
 
   std::vector<bool> kept_values() const {
@@ -270,6 +271,7 @@ void declare_run_options(CLI::App& app, RunOptionTexts& texts) {
   declare_option(app, "--steps", texts.steps, "LIST",
                  "show and export only these steps, such as scores,weights or Q-V or packed");
   declare_option(app, "--heads", texts.heads, "LIST", "show and export only these heads, such as 1,3-5");
+  declare_option(app, "--layers", texts.layers, "LIST", "of a stack: show and export only these layers, such as 2 or 1-3");
   declare_format(app, texts.format, run_formats);
   declare_option(app, "--work", texts.work, "first|all|none", "which entries are spelled out (first)");
   declare_computation_options(app, texts.computation);

@@ -142,10 +142,10 @@ void run_group(const Plan& plan, const Schedule::Group& group, Backend& backend,
 std::vector<bool> values_to_keep(const Plan& plan, const Selection& selection, bool operands) {
   std::vector<bool> keep(plan.values.size(), false);
   for (std::size_t id = 0; id < plan.values.size(); ++id)
-    if (plan.values[id].step && selection.has(*plan.values[id].step)) keep[id] = true;
+    if (plan.values[id].step && selection.has(*plan.values[id].step, plan.values[id].layer)) keep[id] = true;
   if (operands)
     for (const Step& step : plan.steps)
-      if (selection.has(step.id))
+      if (selection.has(step.id, step.layer))
         for (const ValueId id : step.in) keep[at(id)] = true;
   return keep;
 }

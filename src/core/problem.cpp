@@ -1,6 +1,7 @@
 // What is to be computed: the few facts that follow from the rest, and the cut to one item of a batch.
 #include "core/problem.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace mha {
@@ -22,6 +23,12 @@ Index Rope::query_position(Index i) const {
 Index Rope::key_position(Index j, bool cross_attention) const {
   if (positions_kv) return (*positions_kv)[static_cast<std::size_t>(j)];
   return cross_attention ? start + j : query_position(j);
+}
+
+Index Problem::most_heads() const {
+  Index most = 0;
+  for (int i = 0; i < layer_count(); ++i) most = std::max(most, layer(i).heads);
+  return most;
 }
 
 double Problem::scale_factor() const {

@@ -144,6 +144,7 @@ struct Problem {
   Index mlp_width() const { return width(mlp->first); }  // f
   int layer_count() const { return layers.empty() ? 1 : static_cast<int>(layers.size()); }
   const Problem& layer(int i) const { return layers.empty() ? *this : layers[static_cast<std::size_t>(i)]; }
+  Index most_heads() const;  // of a layer
   bool is_post_norm() const { return norm_place == NormPlace::post; }
   // Columns of what a layer gives; of a stack, of what its last one gives.
   Index d_result() const { return !layers.empty() ? layers.back().d_result() : mlp ? width(mlp->second) : d_out(); }

@@ -19,9 +19,12 @@ constexpr std::string_view dtype_name(Dtype dtype) {
 struct Selection {
   std::vector<bool> steps = std::vector<bool>(step_count, true);  // by StepId
   std::vector<Index> heads;                                       // from 0, ascending; empty: all
+  std::vector<Index> layers;                                      // likewise
 
   bool has(StepId step) const { return steps[static_cast<std::size_t>(step)]; }
   bool has_head(Index head) const;
+  bool has_layer(int layer) const;
+  bool has(StepId step, int layer) const { return has(step) && (is_of_no_layer(step) || has_layer(layer)); }
 };
 
 struct Trace {

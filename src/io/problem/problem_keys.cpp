@@ -186,11 +186,28 @@ constexpr std::array problem_table = {
     ProblemKey{"scale", Part::rule, read_scale, write_scale},
     ProblemKey{"softcap", Part::rule, read_softcap, write_softcap},
     ProblemKey{"rope", Part::rule, read_rope, write_rope},
+    ProblemKey{"residual", Part::rule, read_residual, write_residual},
+    ProblemKey{"norm_place", Part::rule, read_norm_place, write_norm_place},
+    ProblemKey{"norm", Part::rule, read_attention_norm, write_attention_norm},
+    ProblemKey{"mlp", Part::rule, read_mlp, write_mlp},
+    ProblemKey{"mlp_norm", Part::rule, read_mlp_norm, write_mlp_norm},
+    ProblemKey{"layers", Part::frame, read_layers, write_layers},
+    ProblemKey{"final_norm", Part::frame, read_final_norm, write_final_norm},
 };
 
 constexpr auto keys_of_table = [] {
   std::array<std::string_view, problem_table.size()> keys;
   std::transform(problem_table.begin(), problem_table.end(), keys.begin(), [](const ProblemKey& row) { return row.key; });
+  return keys;
+}();
+
+constexpr auto keys_of_layers = [] {
+  std::array<std::string_view, std::count_if(problem_table.begin(), problem_table.end(),
+                                             [](const ProblemKey& row) { return row.part != Part::frame; })>
+      keys;
+  std::size_t i = 0;
+  for (const ProblemKey& row : problem_table)
+    if (row.part != Part::frame) keys[i++] = row.key;
   return keys;
 }();
 
@@ -204,6 +221,8 @@ constexpr KeySet key_sets[] = {
     {"mask.window", window_keys},
     {"mask.alibi", alibi_keys},
     {"rope", rope_keys},
+    {"norm", norm_keys},
+    {"mlp", mlp_keys},
     {"a matrix in a file", matrix_file_keys},
 };
 
@@ -237,6 +256,10 @@ Fields::Fields(Node& node, std::span<const std::string_view> known, std::string_
 
 Fields Fields::of_problem(Node& root) {
   return {root, keys_of_table, "one problem: {\"X\": …, \"heads\": …, \"W_O\": …}"};
+}
+
+Fields Fields::of_layer(Node& layer) {
+  return {layer, keys_of_layers, "one layer: {\"heads\": …, \"W_O\": …}"};
 }
 
 Node* Fields::operator[](std::string_view key) const {

@@ -34,6 +34,9 @@ std::span<const ProblemKey> keys_of_problem();
 
 inline constexpr auto head_keys = std::to_array<std::string_view>({"name", "W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V"});
 inline constexpr auto kv_head_keys = std::to_array<std::string_view>({"W_K", "W_V", "b_K", "b_V"});
+inline constexpr auto norm_keys = std::to_array<std::string_view>({"kind", "gamma", "beta", "eps"});
+inline constexpr auto mlp_keys =
+    std::to_array<std::string_view>({"W_gate", "b_gate", "W_1", "b_1", "activation", "W_2", "b_2"});
 inline constexpr auto mask_keys =
     std::to_array<std::string_view>({"causal", "window", "padding", "allow", "block", "add", "alibi"});
 inline constexpr auto causal_keys = std::to_array<std::string_view>({"align"});
@@ -48,6 +51,7 @@ class Fields {
   // The node must be an object with no other keys than these. `what` says what the object is for.
   Fields(Node& node, std::span<const std::string_view> known, std::string_view what);
   static Fields of_problem(Node& root);
+  static Fields of_layer(Node& layer);  // of a stack: the same keys but those that go round the weights and rules
 
   Node* operator[](std::string_view key) const;  // one of the known; null where the file does not have it
   Node& node() const { return *node_; }          // the object itself
@@ -59,15 +63,35 @@ class Fields {
 
 // Each is read and checked against those before it, in this order.
 void read_inputs(const Fields& fields, Problem& problem);             // X, X_kv
-void read_weights(const Fields& fields, Problem& problem);            // heads or packed, layout
+void read_layout(const Fields& fields, Problem& problem);
+void read_weights(const Fields& fields, Problem& problem);            // heads or packed
 void read_output_projection(const Fields& fields, Problem& problem);  // W_O
 void read_masks(Node& node, Problem& problem);
+void read_residual(Node& node, Problem& problem);
+void read_norm_place(Node& node, Problem& problem);
+void read_attention_norm(Node& node, Problem& problem);
+void read_mlp(Node& node, Problem& problem);
+void read_mlp_norm(Node& node, Problem& problem);
+void read_layers(Node& node, Problem& problem);
+void read_final_norm(Node& node, Problem& problem);
+void check_norm_place(const Fields& fields, const Problem& problem);  // when all of the layer is read
 
 void write_title(const ProblemPen& pen);
 void write_X(const ProblemPen& pen);
 void write_X_kv(const ProblemPen& pen);
 void write_weights(const ProblemPen& pen);  // in the form in which the problem gave them
 void write_masks(const ProblemPen& pen);    // as the person wrote them
+void write_residual(const ProblemPen& pen);
+void write_norm_place(const ProblemPen& pen);
+void write_attention_norm(const ProblemPen& pen);
+void write_mlp(const ProblemPen& pen);
+void write_mlp_norm(const ProblemPen& pen);
+void write_final_norm(const ProblemPen& pen);
+void write_layers(const ProblemPen& pen);
+
+// The parameters that stand in this object: "norm", "mlp".
+bool has_parameters_of(const Problem& layer, std::string_view place);
+void write_parameters_of(const ProblemPen& pen, std::string_view place);
 
 // A tensor with as many axes as the file had: 1 is a row, 2 a matrix, 3 batch×rows×cols, 4 batch×heads×rows×cols. The axes
 // that the file leaves out have length 1, so that the numbers lie in memory as the file has them.

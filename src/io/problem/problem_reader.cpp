@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <cassert>
 #include <system_error>
 
+#include "core/utf8.hpp"
 #include "io/arrays/matrix_files.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
@@ -52,16 +54,48 @@ const Node* weights_of_queries(const Fields& fields) {
                    width, counted(width, "number")));
 }
 
+// Every key of a layer belongs in an entry of layers.
+void refuse_beside_layers(const Fields& fields) {
+  for (const ProblemKey& row : keys_of_problem())
+    if (const Node* const node = row.part == Part::frame ? nullptr : fields[row.key])
+      fail(*node,
+           fmt::format("\"layers\" is given, and {} is a layer's own; write it in an entry of layers", quote(row.key)));
+  for (const std::string_view key : {"X_kv", "tokens_kv"})
+    if (const Node* const node = fields[key])
+      fail(*node, fmt::format("{} goes with one attention, and \"layers\" is given; each layer reads what the one before "
+                              "it gives", key));
+}
+
+// What a layer behind the first one reads is not known before the run.
+class NotComputedYet : public Stored {
+ public:
+  void read_rows(Index, Index, double*) const override { assert(false); }
+  void read_rows(Index, Index, float*) const override { assert(false); }
+};
+
 constexpr std::string_view lists_of_labels[] = {"tokens", "tokens_kv"};
+
+// The weights of an attention whose X is known; then the rows of the table, in its order, of the parts that may stand here.
+void read_layer(const Fields& fields, Problem& problem, bool with_frame) {
+  if (with_frame && fields["layers"] != nullptr) {
+    refuse_beside_layers(fields);
+  } else {
+    read_weights(fields, problem);
+    read_output_projection(fields, problem);
+  }
+  for (const ProblemKey& row : keys_of_problem()) {
+    if (row.read == nullptr || (row.part == Part::frame && !with_frame)) continue;
+    if (Node* const node = fields[row.key]) row.read(*node, problem);
+  }
+  check_norm_place(fields, problem);
+}
 
 Problem read_parts(Node& root) {
   const Fields fields = Fields::of_problem(root);
   Problem problem;
   read_inputs(fields, problem);
-  read_weights(fields, problem);
-  read_output_projection(fields, problem);
-  for (const ProblemKey& row : keys_of_problem())
-    if (Node* const node = row.read == nullptr ? nullptr : fields[row.key]) row.read(*node, problem);
+  read_layout(fields, problem);
+  read_layer(fields, problem, true);
   return problem;
 }
 
@@ -79,6 +113,22 @@ Problem read_problem(Input input, std::string_view name, const FileRules& rules)
 }
 
 }  // namespace
+
+void read_layers(Node& node, Problem& problem) {
+  List* const list = node.as<List>();
+  if (list == nullptr || list->empty())
+    fail(node, fmt::format("found {}, expected a list of layers: [{{\"heads\": …, \"W_O\": …}}]", describe(node)));
+  Shape shape = problem.X.shape();
+  for (Node& entry : *list) {
+    Problem& layer = problem.layers.emplace_back();
+    layer.X = problem.layers.size() == 1 ? problem.X : Tensor(shape, std::make_shared<NotComputedYet>());
+    layer.batched = problem.batched;
+    layer.layout = problem.layout;
+    layer.tokens = problem.tokens;
+    read_layer(Fields::of_layer(entry), layer, false);
+    shape.cols = layer.d_result();
+  }
+}
 
 void read_inputs(const Fields& fields, Problem& problem) {
   Node* const X = fields["X"];

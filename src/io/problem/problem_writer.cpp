@@ -48,11 +48,19 @@ class ParameterLister {
   explicit ParameterLister(const Problem& problem) : problem_(problem) {}
 
   std::vector<Parameter> list() {
+    if (!problem_.layers.empty()) {
+      add_norm("final_norm", problem_.final_norm);
+      return std::move(parameters_);
+    }
     if (problem_.packed)
       add_packed();
     else
       add_heads();
     if (!problem_.output_is_concat) add("", 0, "O", here(problem_.O));
+    add_norm("norm", problem_.norm);
+    if (problem_.mlp) add_mlp(*problem_.mlp);
+    add_norm("mlp_norm", problem_.mlp_norm);
+    add_norm("final_norm", problem_.final_norm);
     return std::move(parameters_);
   }
 
@@ -60,17 +68,17 @@ class ParameterLister {
   // The problem outlives the parameters, so that nobody needs to own its tensors.
   static std::shared_ptr<const Linear> here(const Linear& linear) { return {std::shared_ptr<void>(), &linear}; }
 
-  void add(std::string_view list, Index entry, std::string_view name, const std::shared_ptr<const Linear>& linear) {
+  void add(std::string_view place, Index entry, std::string_view name, const std::shared_ptr<const Linear>& linear) {
     const Shape& W = linear->W.shape();
-    parameters_.push_back({list, entry, fmt::format("W_{}", name), {linear, &linear->W}, {W.rows, W.cols}, entry * W.rows});
+    parameters_.push_back({place, entry, fmt::format("W_{}", name), {linear, &linear->W}, {W.rows, W.cols}, entry * W.rows});
     if (!linear->b) return;
     parameters_.push_back(
-        {list, entry, fmt::format("b_{}", name), {linear, &*linear->b}, {linear->b->shape().cols}, entry});
+        {place, entry, fmt::format("b_{}", name), {linear, &*linear->b}, {linear->b->shape().cols}, entry});
   }
 
-  void add_keys_and_values(std::string_view list, Index entry) {
-    add(list, entry, "K", here(problem_.K));
-    add(list, entry, "V", here(problem_.V));
+  void add_keys_and_values(std::string_view place, Index entry) {
+    add(place, entry, "K", here(problem_.K));
+    add(place, entry, "V", here(problem_.V));
   }
 
   void add_packed() {
@@ -86,6 +94,18 @@ class ParameterLister {
     }
     if (problem_.grouped)
       for (Index head = 0; head < problem_.kv_heads; ++head) add_keys_and_values("kv_heads", head);
+  }
+
+  void add_mlp(const Mlp& mlp) {
+    if (mlp.gate) add("mlp", 0, "gate", here(*mlp.gate));
+    add("mlp", 0, "1", here(mlp.first));
+    add("mlp", 0, "2", here(mlp.second));
+  }
+
+  void add_norm(std::string_view place, const std::optional<NormRule>& norm) {
+    if (!norm) return;
+    for (const auto& [key, vector] : {std::pair("gamma", &norm->gamma), std::pair("beta", &norm->beta)})
+      if (*vector) parameters_.push_back({place, 0, key, {std::shared_ptr<void>(), &**vector}, {(*vector)->shape().cols}});
   }
 
   const Problem& problem_;
@@ -156,18 +176,43 @@ void write_weights(const ProblemPen& pen) {
     if (!name.empty()) pen.json.text("name", name);
   };
   for (const Parameter& parameter : parameters_in(problem)) {
-    go_to(parameter.list, parameter.entry);
+    if (!parameter.place.empty() && !is_list(parameter.place)) continue;
+    go_to(parameter.place, parameter.entry);
     write_parameter(pen.json, parameter);
   }
   go_to("", 0);
   if (problem.output_is_concat) pen.json.text("W_O", "identity");
 }
 
+bool has_parameters_of(const Problem& layer, std::string_view place) {
+  const std::vector<Parameter> all = parameters_in(layer);
+  return std::any_of(all.begin(), all.end(), [&](const Parameter& parameter) { return parameter.place == place; });
+}
+
+void write_parameters_of(const ProblemPen& pen, std::string_view place) {
+  for (const Parameter& parameter : parameters_in(pen.problem))
+    if (parameter.place == place) write_parameter(pen.json, parameter);
+}
+
+void write_layers(const ProblemPen& pen) {
+  if (pen.problem.layers.empty()) return;
+  pen.json.key("layers");
+  pen.json.begin_array();
+  for (const Problem& layer : pen.problem.layers) {
+    pen.json.begin_object();
+    for (const ProblemKey& row : keys_of_problem())
+      if (row.write != nullptr && row.part != Part::frame) row.write({pen.json, layer, pen.with_matrices});
+    pen.json.end();
+  }
+  pen.json.end();
+}
+
 void write_problem(Sink& sink, const Problem& problem) {
   JsonWriter json(sink);
   json.begin_object();
   for (const ProblemKey& row : keys_of_problem())
-    if (row.write != nullptr) row.write({json, problem, reference_of(problem.Q.W) == nullptr});
+    if (row.write != nullptr && (problem.layers.empty() || row.part == Part::frame))
+      row.write({json, problem, reference_of(problem.layer(0).Q.W) == nullptr});
   json.end();
   json.finish();
 }

@@ -27,15 +27,19 @@ void write_caption(JsonWriter& json, const Caption& caption);
 
 // A weight or a bias as the problem file has it: of all heads together, or of one.
 struct Parameter {
-  std::string_view list;  // "heads", "kv_heads"; empty for a key of the problem itself
-  Index entry = 0;        // of the list
+  std::string_view place;  // "heads", "kv_heads", "norm", "mlp": the list or object in which it stands; or the problem itself
+  Index entry = 0;         // of a list
   std::string key;        // "W_Q"
   std::shared_ptr<const Tensor> tensor;
   std::vector<Index> axes;  // rows and columns; a bias has one axis
   Index first_row = 0;      // the place in the tensor from which on its rows follow one another
 };
 
-// In the order of the file. They refer to the problem, which must outlive them.
+constexpr bool is_list(std::string_view place) {
+  return place == "heads" || place == "kv_heads";
+}
+
+// Of one layer, in the order of the file. They refer to the problem, which must outlive them.
 std::vector<Parameter> parameters_in(const Problem& problem);
 
 }  // namespace mha::io

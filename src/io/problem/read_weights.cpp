@@ -195,8 +195,11 @@ bool has_packed_weights(const Fields& fields) {
 
 }  // namespace
 
-void read_weights(const Fields& fields, Problem& problem) {
+void read_layout(const Fields& fields, Problem& problem) {
   if (const Node* layout = fields["layout"]) problem.layout = read_layout(*layout);
+}
+
+void read_weights(const Fields& fields, Problem& problem) {
   if (fields["heads"] != nullptr) {
     read_per_head(fields, problem);
   } else if (has_packed_weights(fields)) {

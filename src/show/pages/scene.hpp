@@ -49,7 +49,7 @@ struct Scene {
 
   bool is_stack() const { return !whole.layers.empty(); }
   // What stands in this layer: a step of it is on the page where it is chosen.
-  bool has(const Step& step) const { return step.layer == layer && options.selection.has(step.id); }
+  bool has(const Step& step) const { return step.layer == layer && options.selection.has(step.id, layer); }
 
   // As the person counts.
   Index counted(Index from_zero) const { return from_zero + options.index_base; }

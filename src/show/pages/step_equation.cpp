@@ -157,7 +157,7 @@ class EquationBuilder {
 
   bool is_on_page(ValueId id) const {
     for (const Step& step : scene_.plan.steps)
-      if (step.out == id) return scene_.options.selection.has(step.id);
+      if (step.out == id) return scene_.options.selection.has(step.id, step.layer);
     return scene_.plan.value(id).step == StepId::X && scene_.options.selection.has(StepId::X);
   }
 

@@ -1,0 +1,162 @@
+// The keys of a block and of a stack: residual sums, norms, the MLP, and the layers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/suggest.hpp"
+#include "core/utf8.hpp"
+#include "io/problem/linear_reader.hpp"
+#include "io/problem/problem_keys.hpp"
+
+namespace mha::io {
+namespace {
+
+constexpr std::string_view norm_kinds[] = {"layer", "rms"};
+constexpr std::string_view norm_places[] = {"pre", "post"};
+
+// The place of a text among those that may stand here.
+template <typename Names>
+std::size_t expect_choice(const Node& node, const Names& names) {
+  const std::string& text = expect_text(node);
+  const auto found = std::find(std::begin(names), std::end(names), text);
+  if (found != std::end(names)) return static_cast<std::size_t>(found - std::begin(names));
+  const std::vector<std::string_view> known(std::begin(names), std::end(names));
+  fail(node, fmt::format("unknown: {}.{}", quote(text), did_you_mean_or_known(text, known)));
+}
+
+std::optional<Tensor> read_vector(Node* node, Index size, std::string_view of) {
+  if (node == nullptr) return std::nullopt;
+  const Index found = expect_vector(*node);
+  if (found != size)
+    fail(*node, fmt::format("{}, expected {}, one for each column of {}", counted(found, "number"), size, of));
+  return take_tensor(*node, {1, 1, 1, size});
+}
+
+NormRule read_norm(Node& node, Index width, std::string_view of) {
+  const Fields fields(node, norm_keys, "a norm: {\"kind\": \"layer\"} or {\"kind\": \"rms\"}");
+  const Node* const kind = fields["kind"];
+  if (kind == nullptr) fail(node, "\"kind\" is missing; write \"kind\": \"layer\" or \"kind\": \"rms\"");
+  NormRule norm;
+  norm.rule.kind = static_cast<Norm::Kind>(expect_choice(*kind, norm_kinds));
+  if (const Node* eps = fields["eps"]) norm.rule.eps = expect_number(*eps);
+  if (norm.rule.eps < 0) fail(*fields["eps"], fmt::format("found {}, expected a number from 0 on", norm.rule.eps));
+  if (const Node* beta = fields["beta"]; beta != nullptr && norm.rule.kind == Norm::Kind::rms)
+    fail(*beta, "an rms norm takes no mean off and has no beta; leave it out, or write \"kind\": \"layer\"");
+  norm.gamma = read_vector(fields["gamma"], width, of);
+  norm.beta = read_vector(fields["beta"], width, of);
+  return norm;
+}
+
+void write_norm(const ProblemPen& pen, std::string_view key, const std::optional<NormRule>& norm) {
+  if (!norm) return;
+  pen.json.key(key);
+  pen.json.begin_object(Spread::line);
+  pen.json.text("kind", norm_kinds[static_cast<std::size_t>(norm->rule.kind)]);
+  if (!pen.resolved) write_parameters_of(pen, key);
+  if (pen.resolved || norm->rule.eps != Norm{}.eps) pen.json.number("eps", norm->rule.eps);
+  pen.json.end();
+}
+
+// A matrix of the MLP, with its bias.
+Linear read_layer(const Fields& fields, std::string_view name, const OperandShape& operand, Layout layout) {
+  Node* const W = fields[fmt::format("W_{}", name)];
+  if (W == nullptr) fail(fields.node(), fmt::format("\"W_{}\" is missing here; an MLP needs W_1 and W_2", name));
+  return take_linear({name, "f", {W}, {fields[fmt::format("b_{}", name)]}}, operand, layout);
+}
+
+}  // namespace
+
+void read_residual(Node& node, Problem& problem) {
+  const bool* const set = node.as<bool>();
+  if (set == nullptr) fail(node, fmt::format("found {}, expected true or false", describe(node)));
+  problem.residual = *set;
+  if (*set && problem.d_out() != problem.d_model())
+    fail(node, fmt::format("what the attention reads has {}, what it gives {}: a residual sum needs both of one width",
+                           counted(problem.d_model(), "column"), counted(problem.d_out(), "column")));
+}
+
+void read_norm_place(Node& node, Problem& problem) {
+  problem.norm_place = static_cast<NormPlace>(expect_choice(node, norm_places));
+}
+
+void read_attention_norm(Node& node, Problem& problem) {
+  problem.norm = problem.is_post_norm() ? read_norm(node, problem.d_out(), "what the attention gives")
+                                        : read_norm(node, problem.d_model(), "what the attention reads");
+}
+
+void read_mlp(Node& node, Problem& problem) {
+  const Fields fields(node, mlp_keys, "an MLP: {\"W_1\": …, \"activation\": …, \"W_2\": …}");
+  Mlp mlp;
+  const Node* const activation = fields["activation"];
+  if (activation == nullptr)
+    fail(node, fmt::format("\"activation\" is missing; write one of {}", fmt::join(activation_names, ", ")));
+  mlp.activation = static_cast<Activation>(expect_choice(*activation, activation_names));
+  const OperandShape x{"what the MLP reads", problem.queries(), problem.d_out()};
+  mlp.first = read_layer(fields, "1", x, problem.layout);
+  const Index f = width_of(mlp.first.W.shape(), problem.layout);
+  if (fields["W_gate"] != nullptr) {
+    mlp.gate = read_layer(fields, "gate", x, problem.layout);
+    if (const Index width = width_of(mlp.gate->W.shape(), problem.layout); width != f)
+      fail(*fields["W_gate"], fmt::format("W_gate gives {} and W_1 gives {}; they are multiplied entry by entry",
+                                          counted(width, "column"), counted(f, "column")));
+  } else if (const Node* b = fields["b_gate"]) {
+    fail(*b, "b_gate goes with W_gate, and there is none");
+  }
+  mlp.second = read_layer(fields, "2", {"the activation", problem.queries(), f}, problem.layout);
+  const Index width = width_of(mlp.second.W.shape(), problem.layout);
+  if (problem.residual && width != problem.d_out())
+    fail(*fields["W_2"], fmt::format("what the MLP reads has {}, what it gives {}: a residual sum needs both of one width",
+                                     counted(problem.d_out(), "column"), counted(width, "column")));
+  problem.mlp = std::move(mlp);
+}
+
+void read_mlp_norm(Node& node, Problem& problem) {
+  if (!problem.mlp) fail(node, "mlp_norm is the norm of an MLP, and there is no \"mlp\"");
+  problem.mlp_norm = problem.is_post_norm() ? read_norm(node, problem.d_result(), "what the MLP gives")
+                                            : read_norm(node, problem.d_out(), "what the MLP reads");
+}
+
+void read_final_norm(Node& node, Problem& problem) {
+  problem.final_norm = read_norm(node, problem.d_result(), "the result");
+}
+
+void check_norm_place(const Fields& fields, const Problem& problem) {
+  if (problem.norm_place && !problem.norm && !problem.mlp_norm)
+    fail(*fields["norm_place"], "norm_place says where norms stand, and there is neither a \"norm\" nor an \"mlp_norm\"");
+}
+
+void write_residual(const ProblemPen& pen) {
+  if (pen.problem.residual) pen.json.boolean("residual", true);
+}
+
+void write_norm_place(const ProblemPen& pen) {
+  const bool has_norm = pen.problem.norm || pen.problem.mlp_norm;
+  if (pen.problem.norm_place || (pen.resolved && has_norm))
+    pen.json.text("norm_place", norm_places[pen.problem.is_post_norm() ? 1 : 0]);
+}
+
+void write_attention_norm(const ProblemPen& pen) {
+  write_norm(pen, "norm", pen.problem.norm);
+}
+
+void write_mlp_norm(const ProblemPen& pen) {
+  write_norm(pen, "mlp_norm", pen.problem.mlp_norm);
+}
+
+void write_final_norm(const ProblemPen& pen) {
+  write_norm(pen, "final_norm", pen.problem.final_norm);
+}
+
+void write_mlp(const ProblemPen& pen) {
+  if (!pen.problem.mlp) return;
+  const Mlp& mlp = *pen.problem.mlp;
+  pen.json.key("mlp");
+  pen.json.begin_object();
+  if (pen.resolved) pen.json.integer("f", pen.problem.mlp_width());
+  pen.json.text("activation", activation_names[static_cast<std::size_t>(mlp.activation)]);
+  if (pen.resolved && mlp.gate) pen.json.boolean("gate", true);
+  if (!pen.resolved) write_parameters_of(pen, "mlp");
+  pen.json.end();
+}
+
+}  // namespace mha::io
