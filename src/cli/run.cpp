@@ -209,8 +209,9 @@ class Run {
   }
 
   bool shows_any_step() const {
-    return std::any_of(plan_.values.begin(), plan_.values.end(),
-                       [this](const Value& value) { return value.step && request_.page.selection.has(*value.step, value.layer); });
+    return std::any_of(plan_.values.begin(), plan_.values.end(), [this](const Value& value) {
+      return value.step && request_.page.selection.has(*value.step, value.layer);
+    });
   }
 
   std::vector<bool> kept_values() const {

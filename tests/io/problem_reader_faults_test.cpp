@@ -82,7 +82,7 @@ TEST_CASE("unknown keys") {
        message("\\u001b[2J",
                " Known: title, description, tokens, tokens_kv, X, X_kv, heads, kv_heads, "
                "num_heads, num_kv_heads, W_Q, W_K, W_V, b_Q, b_K, b_V, W_QKV, b_QKV, W_O, "
-               "b_O, layout, mask, scale, softcap, rope.")},
+               "b_O, layout, mask, scale, softcap, rope, residual, norm_place, norm, mlp, mlp_norm, layers, final_norm.")},
       {{{"heads", "[{\"Wk\": 1}]"}},
        "in:1:13: heads[0]: unknown key \"Wk\". Did you mean \"W_K\"? A key of your own starts with _."},
       {{{"kv_heads", "[{\"W_Q\": 1}]"}, {"heads", "[{}]"}},
@@ -309,5 +309,47 @@ TEST_CASE("rules that cannot be") {
       {{{"rope", "{\"positions\": [1, 1.5]}"}}, "in:1:24: rope.positions[1]: found 1.5, expected an integer"},
       {{{"rope", "{\"start\": 1e300}"}},
        "in:1:20: rope.start: found the number 1e300, expected an integer of at most 2^53"},
+  });
+}
+
+TEST_CASE("blocks and stacks") {
+  const std::string mlp = R"("W_1": [[1, 2, 3], [4, 5, 6]], "W_2": [[1, 2], [3, 4], [5, 6]])";
+  check({
+      {{{"residual", "1"}}, "in:1:14: residual: found the number 1, expected true or false"},
+      {{{"residual", "true"}, {"W_O", "[[1], [2]]"}},
+       "in:1:14: residual: what the attention reads has 2 columns, what it gives 1 column: a residual sum needs both of "
+       "one "
+       "width"},
+      {{{"norm", "{}"}}, "in:1:10: norm: \"kind\" is missing; write \"kind\": \"layer\" or \"kind\": \"rms\""},
+      {{{"norm", R"({"kind": "batch"})"}}, "in:1:19: norm.kind: unknown: \"batch\". Known: layer, rms."},
+      {{{"norm", R"({"kind": "rms", "beta": [1, 2]})"}},
+       "in:1:34: norm.beta: an rms norm takes no mean off and has no beta; leave it out, or write \"kind\": \"layer\""},
+      {{{"norm", R"({"kind": "layer", "gamma": [1]})"}},
+       "in:1:37: norm.gamma: 1 number, expected 2, one for each column of what the attention reads"},
+      {{{"norm", R"({"kind": "layer", "eps": -1})"}}, "in:1:35: norm.eps: found -1, expected a number from 0 on"},
+      {{{"norm_place", "\"pre\""}},
+       "in:1:16: norm_place: norm_place says where norms stand, and there is neither a \"norm\" nor an \"mlp_norm\""},
+      {{{"mlp_norm", R"({"kind": "layer"})"}},
+       "in:1:14: mlp_norm: mlp_norm is the norm of an MLP, and there is no \"mlp\""},
+      {{{"mlp", "{" + mlp + "}"}},
+       "in:1:9: mlp: \"activation\" is missing; write one of none, relu, gelu, gelu_tanh, silu"},
+      {{{"mlp", R"({"activation": "gelo", )" + mlp + "}"}},
+       "in:1:24: mlp.activation: unknown: \"gelo\". Did you mean \"gelu\"?"},
+      {{{"mlp", R"({"activation": "relu", "b_gate": [1], )" + mlp + "}"}},
+       "in:1:42: mlp.b_gate: b_gate goes with W_gate, and there is none"},
+      {{{"mlp", R"({"activation": "silu", "W_gate": [[1], [2]], )" + mlp + "}"}},
+       "in:1:42: mlp.W_gate: W_gate gives 1 column and W_1 gives 3 columns; they are multiplied entry by entry"},
+      {{{"final_norm", R"({"kind": "layer", "gamma": [1, 2, 3]})"}},
+       "in:1:43: final_norm.gamma: 3 numbers, expected 2, one for each column of the result"},
+      {{{"layers", "[]"}, {"heads", ""}, {"W_O", ""}},
+       "in:1:12: layers: found [], expected a list of layers: [{\"heads\": …, \"W_O\": …}]"},
+      {{{"layers", R"([{"title": "a"}])"}, {"heads", ""}, {"W_O", ""}},
+       "in:1:14: layers[0]: unknown key \"title\". It belongs in the problem itself. A key of your own starts with _."},
+      {{{"mask", "\"causal\""}, {"layers", "[{}]"}, {"heads", ""}, {"W_O", ""}},
+       "in:1:10: mask: \"layers\" is given, and \"mask\" is a layer's own; write it in an entry of layers"},
+      {{{"tokens_kv", "[\"a\"]"}, {"layers", "[{}]"}, {"heads", ""}, {"W_O", ""}},
+       "in:1:15: tokens_kv: tokens_kv goes with one attention, and \"layers\" is given; each layer reads what the one "
+       "before "
+       "it gives"},
   });
 }

@@ -56,7 +56,8 @@ class ArrayLister {
     const std::optional<ValueId> value = plan_.find(step.step, layer);
     if (!selection_.has(step.step) || !value) return;
     const Shape& shape = plan_.value(*value).shape;
-    TraceArray array{std::move(name), {shape.rows, shape.cols}, *value, broadcast(head, shape.heads, whole_.layer(layer).heads), {}, 0};
+    TraceArray array{
+        std::move(name), {shape.rows, shape.cols}, *value, broadcast(head, shape.heads, whole_.layer(layer).heads), {}, 0};
     if (whole_.batched) array.axes.insert(array.axes.begin(), shape.batch);
     arrays_.push_back(std::move(array));
   }

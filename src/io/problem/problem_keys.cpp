@@ -215,6 +215,7 @@ constexpr KeySet key_sets[] = {
     {"an entry of heads", head_keys},
     {"an entry of kv_heads", kv_head_keys},
     {"the problem itself", keys_of_table},
+    {"an entry of layers", keys_of_layers},
     {"a title or description", caption_keys},
     {"mask", mask_keys},
     {"mask.causal", causal_keys},

@@ -62,7 +62,7 @@ class Fields {
 };
 
 // Each is read and checked against those before it, in this order.
-void read_inputs(const Fields& fields, Problem& problem);             // X, X_kv
+void read_inputs(const Fields& fields, Problem& problem);  // X, X_kv
 void read_layout(const Fields& fields, Problem& problem);
 void read_weights(const Fields& fields, Problem& problem);            // heads or packed
 void read_output_projection(const Fields& fields, Problem& problem);  // W_O

@@ -63,7 +63,8 @@ void refuse_beside_layers(const Fields& fields) {
   for (const std::string_view key : {"X_kv", "tokens_kv"})
     if (const Node* const node = fields[key])
       fail(*node, fmt::format("{} goes with one attention, and \"layers\" is given; each layer reads what the one before "
-                              "it gives", key));
+                              "it gives",
+                              key));
 }
 
 // What a layer behind the first one reads is not known before the run.

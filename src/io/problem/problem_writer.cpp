@@ -70,7 +70,8 @@ class ParameterLister {
 
   void add(std::string_view place, Index entry, std::string_view name, const std::shared_ptr<const Linear>& linear) {
     const Shape& W = linear->W.shape();
-    parameters_.push_back({place, entry, fmt::format("W_{}", name), {linear, &linear->W}, {W.rows, W.cols}, entry * W.rows});
+    parameters_.push_back(
+        {place, entry, fmt::format("W_{}", name), {linear, &linear->W}, {W.rows, W.cols}, entry * W.rows});
     if (!linear->b) return;
     parameters_.push_back(
         {place, entry, fmt::format("b_{}", name), {linear, &*linear->b}, {linear->b->shape().cols}, entry});

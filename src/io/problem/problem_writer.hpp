@@ -27,9 +27,10 @@ void write_caption(JsonWriter& json, const Caption& caption);
 
 // A weight or a bias as the problem file has it: of all heads together, or of one.
 struct Parameter {
-  std::string_view place;  // "heads", "kv_heads", "norm", "mlp": the list or object in which it stands; or the problem itself
-  Index entry = 0;         // of a list
-  std::string key;        // "W_Q"
+  std::string_view
+      place;        // "heads", "kv_heads", "norm", "mlp": the list or object in which it stands; or the problem itself
+  Index entry = 0;  // of a list
+  std::string key;  // "W_Q"
   std::shared_ptr<const Tensor> tensor;
   std::vector<Index> axes;  // rows and columns; a bias has one axis
   Index first_row = 0;      // the place in the tensor from which on its rows follow one another

@@ -10,12 +10,7 @@ class TraceWriter {
  public:
   TraceWriter(Sink& sink, const Problem& problem, const Plan& plan, const Trace& trace, const Selection& selection,
               bool with_weights)
-      : json_(sink),
-        whole_(problem),
-        with_weights_(with_weights),
-        plan_(plan),
-        trace_(trace),
-        selection_(selection) {}
+      : json_(sink), whole_(problem), with_weights_(with_weights), plan_(plan), trace_(trace), selection_(selection) {}
 
   void write();
 

@@ -86,7 +86,8 @@ class FactsOf {
       case Op::softmax:
       case Op::merge:
       case Op::copy:
-      case Op::relu:
+      case Op::norm:
+      case Op::activation:
       case Op::reshape:
       case Op::pool: return;
     }

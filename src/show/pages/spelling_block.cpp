@@ -32,7 +32,7 @@ Spelling::RightSide Spelling::norm(const Terms& terms, EntryAt at, As as) const 
     std::string text = is_layer ? "(" + x + " − " + (names ? say_it(phrase::mean_name) : computed().term(mean)) + ")" : x;
     text += " / " + (rule.eps_outside ? "(" + root + ")" : root);
     for (const Factors& term : terms)
-      if (term.front().operand > 0) text += (term.front().operand == 1 ? "·" : " + ") + word(term.front(), words);
+      if (term.front().operand > 0) text += (term.front().operand == 1 ? " × " : " + ") + word(term.front(), words);
     return text;
   };
   RightSide right = equal_to(line(as));
@@ -43,7 +43,7 @@ Spelling::RightSide Spelling::norm(const Terms& terms, EntryAt at, As as) const 
 }
 
 Spelling::RightSide Spelling::activation(const Factors& factors, As as) const {
-  const std::string x = word(factors.front(), as), gate = factors.size() > 1 ? "·" + word(factors.back(), as) : "";
+  const std::string x = word(factors.front(), as), gate = factors.size() > 1 ? " × " + word(factors.back(), as) : "";
   const bool names = as == As::names;
   const double value = number(factors.front());
   switch (step_.activation) {

@@ -152,7 +152,8 @@ class EquationBuilder {
     const bool any_given = std::any_of(step_.in.begin() + 1, step_.in.end(), is_given);
     const bool shows_first = !info_.sign.empty() || (info_.row_wise && (any_given || !is_on_page(step_.in[0])));
     for (std::size_t i = 0; i < step_.in.size(); ++i) {
-      const bool shows_other = info_.sign.empty() ? is_given(step_.in[i]) : !scaling_of(scene_, step_);
+      const bool is_apart = is_given(step_.in[i]) || (info_.row_wise && !is_on_page(step_.in[i]));
+      const bool shows_other = info_.sign.empty() ? is_apart : !scaling_of(scene_, step_);
       if (i == 0 ? shows_first : shows_other) add_operand(i, groups);
     }
   }
