@@ -70,18 +70,18 @@ Trace trace_of(const Plan& plan, const std::vector<study::ExplainedRange>& range
                const World& world) {
   std::vector<bool> keep(plan.values.size(), false);
   for (const study::ExplainedRange& explained : ranges) {
-    const std::vector<bool> behind = study::values_behind(plan, explained.range.step, request.depth);
+    const std::vector<bool> behind = study::values_behind(plan, explained.range, request.depth);
     for (std::size_t id = 0; id < keep.size(); ++id) keep[id] = keep[id] || behind[id];
   }
   return compute::run(plan, {std::move(keep), request.arithmetic.dtype, request.arithmetic.rounding,
                              device_from(request.arithmetic, world), request.arithmetic.threads});
 }
 
-void write_explained_json(const show::Scene& scene, const std::vector<study::ExplainedRange>& ranges, io::Sink& sink) {
+void write_explained_json(const show::Scenes& layers, const std::vector<study::ExplainedRange>& ranges, io::Sink& sink) {
   std::vector<study::Explanation> all;
   for (const study::ExplainedRange& explained : ranges)
     all.insert(all.end(), explained.entries.begin(), explained.entries.end());
-  study::write_explanations(sink, scene, all);
+  study::write_explanations(sink, layers, all);
 }
 
 void explain_entries(ExplainRequest request, const ExplainTexts& texts, World& world) {
@@ -100,12 +100,12 @@ void explain_entries(ExplainRequest request, const ExplainTexts& texts, World& w
   output.open(std::move(inputs));
   const Trace trace = trace_of(plan, ranges, request, world);
   if (json) request.page.index_base = 1;  // as in all files
-  const show::Scene scene(problem, plan, trace, request.page);
-  for (study::ExplainedRange& explained : ranges) explained.entries = study::explain(scene, explained.range, request.depth);
+  const show::Scenes layers = show::scenes_of(problem, plan, trace, request.page);
+  for (study::ExplainedRange& explained : ranges) explained.entries = study::explain(layers, explained.range, request.depth);
   if (json)
-    write_explained_json(scene, ranges, output.sink());
+    write_explained_json(layers, ranges, output.sink());
   else
-    output.write(describe(scene, ranges));
+    output.write(describe(layers, ranges));
   output.finish();
 }
 

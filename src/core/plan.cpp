@@ -140,11 +140,11 @@ ValueId normalised(Builder& build, StepId id, ValueId x, const NormRule& norm) {
   Step step{Op::norm, id, {x}};
   step.norm = norm.rule;
   const std::string mark(name_of(id).symbol.substr(1));
-  if (norm.gamma) step.in.push_back(build.given(Role::weight, "γ" + mark, *norm.gamma));
+  if (norm.gamma) step.in.push_back(build.given(Role::bias, "γ" + mark, *norm.gamma));
   if (norm.beta && !norm.gamma) {
     Tensor ones(norm.beta->shape());
     ones.fill(1);
-    step.in.push_back(build.owned(Role::constant, "γ" + mark, std::move(ones)));
+    step.in.push_back(build.owned(Role::bias, "γ" + mark, std::move(ones)));
   }
   if (norm.beta) step.in.push_back(build.given(Role::bias, "β" + mark, *norm.beta));
   return build.add(std::move(step));

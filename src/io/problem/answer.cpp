@@ -19,11 +19,19 @@
 namespace mha::io {
 namespace {
 
+// "N'" for N′.
+std::string typed_symbol(const StepName& step) {
+  constexpr std::string_view prime = "′";
+  std::string symbol(step.symbol);
+  if (const std::size_t at = symbol.find(prime); at != std::string::npos) symbol.replace(at, prime.size(), "'");
+  return symbol;
+}
+
 // The first step of this kind with this id or symbol.
 template <typename Belongs>
 std::optional<StepId> find_step(std::string_view name, Belongs belongs) {
   for (const StepName& step : step_names)
-    if (belongs(step) && (name == step.id || name == step.symbol)) return step.step;
+    if (belongs(step) && (name == step.id || name == step.symbol || name == typed_symbol(step))) return step.step;
   return std::nullopt;
 }
 

@@ -23,7 +23,7 @@ Phase phase_of(const Problem& problem, StepId step) {
 
 class RunPage {
  public:
-  explicit RunPage(std::vector<Scene> layers)
+  explicit RunPage(Scenes layers)
       : layers_(std::move(layers)), page_(layers_.front().options.language, layers_.front().options.index_base) {}
 
   Document describe() {
@@ -91,16 +91,14 @@ class RunPage {
     }
   }
 
-  std::vector<Scene> layers_;
+  Scenes layers_;
   PageBuilder page_;
 };
 
 }  // namespace
 
 Document describe(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& options) {
-  std::vector<Scene> layers;
-  for (int layer = 0; layer < problem.layer_count(); ++layer) layers.emplace_back(problem, plan, trace, options, layer);
-  return RunPage(std::move(layers)).describe();
+  return RunPage(scenes_of(problem, plan, trace, options)).describe();
 }
 
 }  // namespace mha::show

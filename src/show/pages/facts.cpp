@@ -188,7 +188,7 @@ Facts given_facts_of(const Scene& scene) {
   return FactsOf(scene).facts(false);
 }
 
-void add_facts(const std::vector<Scene>& layers, PageBuilder& page) {
+void add_facts(const Scenes& layers, PageBuilder& page) {
   const Scene& scene = layers.front();
   page.add(FactsOf(scene).facts(true));
   const int decimals = scene.options.precision;
@@ -201,7 +201,7 @@ void add_layer_facts(const Scene& scene, PageBuilder& page) {
   if (scene.problem.fused) page.paragraph(Words(fused_text(scene)));
 }
 
-void add_header(const std::vector<Scene>& layers, PageBuilder& page) {
+void add_header(const Scenes& layers, PageBuilder& page) {
   const Scene& scene = layers.front();
   page.title(phrase::title, scene.whole.title);
   add_facts(layers, page);

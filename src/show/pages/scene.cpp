@@ -47,6 +47,16 @@ Scene::Scene(const Problem& of_problem, const Plan& of_plan, const Trace& of_tra
       options(with_options),
       keyless(keyless_rows(problem, plan, layer)) {}
 
+Scenes scenes_of(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& options) {
+  Scenes layers;
+  for (int layer = 0; layer < problem.layer_count(); ++layer) layers.emplace_back(problem, plan, trace, options, layer);
+  return layers;
+}
+
+const Scene& scene_of(const Scenes& layers, ValueId id) {
+  return layers[static_cast<std::size_t>(layers.front().plan.value(id).layer)];
+}
+
 bool is_given_matrix(const Value& value) {
   return value.constant != nullptr && value.role != Value::Role::constant;
 }

@@ -55,6 +55,12 @@ struct Scene {
   Index counted(Index from_zero) const { return from_zero + options.index_base; }
 };
 
+// One for each layer.
+using Scenes = std::vector<Scene>;
+Scenes scenes_of(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& options);
+// That of the layer to which the value belongs.
+const Scene& scene_of(const Scenes& layers, ValueId id);
+
 // One batch item and one query head, from 0. What belongs to all heads is found under any of them.
 struct Place {
   Index item = 0;

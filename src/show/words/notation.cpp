@@ -220,6 +220,12 @@ std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at) {
   return fmt::format("{}[{},{}]", name, scene.counted(at.row), scene.counted(at.column));
 }
 
+std::string full_entry(const Scene& scene, ValueId id, Place place, EntryAt at) {
+  const Value& value = scene.plan.value(id);
+  const bool named = scene.is_stack() && value.role != Value::Role::input && !(value.step && is_of_no_layer(*value.step));
+  return (named ? fmt::format("layer{}.", scene.counted(value.layer)) : "") + entry(scene, id, place, at);
+}
+
 std::string mask_title(Mask::Kind kind, Language language) {
   if (language == Language::en) return std::string(mask_name(kind));
   switch (kind) {

@@ -34,6 +34,9 @@ std::string symbol(const Scene& scene, ValueId id, Place place, bool transposed 
 // "Q⁽¹⁾[1,2]"; "b_Q⁽¹⁾[2]" of one row for all; a constant that is one number has its symbol alone.
 std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at);
 
+// In a stack with its layer, "layer2.A⁽¹⁾[1,2]": where entries of several layers stand together.
+std::string full_entry(const Scene& scene, ValueId id, Place place, EntryAt at);
+
 // What stands between this operand, not the first, and the one before it: "·", "∘", "+".
 std::string sign_before(const Step& step, std::size_t operand);
 // "→" where a function of rows stands before it, else "=".

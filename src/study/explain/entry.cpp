@@ -16,9 +16,9 @@
 namespace mha::study {
 namespace {
 
-// "A12[3,*]" as "A", "12", "3", "*".
+// "layer2.A12[3,*]" as "2", "A", "12", "3", "*".
 struct Parts {
-  std::string_view name, head, row, column;
+  std::string_view layer, name, head, row, column;
 };
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
@@ -29,9 +29,14 @@ Parts parts_of(std::string_view text) {
   const std::size_t open = text.find('['), comma = text.find(',', open);
   if (open == std::string_view::npos || comma == std::string_view::npos || text.back() != ']')
     refuse(text, "an entry is a matrix, its row and its column, such as Y[2,1] or A1[2,*] for a row");
-  const std::string_view name = text.substr(0, open);
+  std::string_view name = text.substr(0, open), layer;
+  constexpr std::string_view prefix = "layer";
+  if (const std::size_t dot = name.find('.'); name.starts_with(prefix) && dot != std::string_view::npos) {
+    layer = name.substr(prefix.size(), dot - prefix.size());
+    name.remove_prefix(dot + 1);
+  }
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
-  return {name.substr(0, digits), name.substr(digits), text.substr(open + 1, comma - open - 1),
+  return {layer, name.substr(0, digits), name.substr(digits), text.substr(open + 1, comma - open - 1),
           text.substr(comma + 1, text.size() - comma - 2)};
 }
 
@@ -67,13 +72,22 @@ std::optional<Index> whole_number(std::string_view text) {
 class Meaning {
  public:
   Meaning(std::string_view text, const Problem& problem, const Plan& plan, Index base)
-      : text_(text), parts_(parts_of(text)), problem_(problem), plan_(plan), base_(base) {}
+      : text_(text),
+        parts_(parts_of(text)),
+        whole_(problem),
+        base_(base),
+        layer_(layer()),
+        problem_(problem.layer(layer_.value_or(0))),
+        plan_(plan) {}
 
   EntryRange range() const {
     const StepId step = this->step();
-    const std::optional<ValueId> value = plan_.find(step);
+    if (!layer_ && !is_of_no_layer(step))
+      refuse(text_, fmt::format("{} of which layer? Write layer{}.{}; this problem has {}", name_of(step).id, base_, text_,
+                                range_of("layer", whole_.layer_count())));
+    const std::optional<ValueId> value = plan_.find(step, layer_.value_or(0));
     if (!value) refuse(text_, fmt::format("this problem has no step '{}'; its steps are {}", name_of(step).id, steps()));
-    EntryRange range{step, 0, {}, {}};
+    EntryRange range{step, layer_.value_or(0), 0, {}, {}};
     if (name_of(step).per_head) range.head = head(step);
     const Shape& shape = plan_.value(*value).shape;
     range.row = place(parts_.row, shape.rows, "row", step, shape);
@@ -82,6 +96,16 @@ class Meaning {
   }
 
  private:
+  // Nothing where a stack's was not said.
+  std::optional<int> layer() const {
+    const Index count = whole_.layer_count();
+    if (parts_.layer.empty()) return whole_.layers.empty() ? std::optional(0) : std::nullopt;
+    const std::optional<Index> number = whole_number(parts_.layer);
+    if (!number || *number < base_ || *number >= count + base_)
+      refuse(text_, fmt::format("there is no layer {}; this problem has {}", parts_.layer, range_of("layer", count)));
+    return static_cast<int>(*number - base_);
+  }
+
   // A matrix of all heads has no number: "Q" is then the packed one, if there is one.
   StepId step() const {
     const std::optional<StepId> packed = io::packed_step(parts_.name), of_head = io::head_step(parts_.name);
@@ -135,15 +159,17 @@ class Meaning {
   std::string steps() const {
     std::string list;
     for (const StepName& name : step_names)
-      if (plan_.find(name.step)) list += (list.empty() ? "" : ", ") + std::string(name.id);
+      if (plan_.find(name.step, layer_.value_or(0))) list += (list.empty() ? "" : ", ") + std::string(name.id);
     return list;
   }
 
   std::string_view text_;
   Parts parts_;
-  const Problem& problem_;
-  const Plan& plan_;
+  const Problem& whole_;
   Index base_;
+  std::optional<int> layer_;
+  const Problem& problem_;  // of that layer
+  const Plan& plan_;
 };
 
 }  // namespace

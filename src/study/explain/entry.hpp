@@ -1,4 +1,4 @@
-// Entries as people name them: Y[2,1], A1[3,2], packed.Q[1,5], a row A1[2,*].
+// Entries as people name them: Y[2,1], A1[3,2], packed.Q[1,5], a row A1[2,*]; in a stack layer2.A1[3,2].
 #pragma once
 
 #include <optional>
@@ -11,6 +11,7 @@ namespace mha::study {
 // An entry of a step's result, or all of a row or column; everything from 0.
 struct EntryRange {
   StepId step;
+  int layer = 0;
   Index head = 0;                    // of the query heads; 0 for what belongs to all
   std::optional<Index> row, column;  // nothing: all
 };

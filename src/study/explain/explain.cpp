@@ -26,6 +26,7 @@ Depth one_less(Depth depth) {
 }
 
 void mark_behind(const Plan& plan, ValueId id, Depth depth, std::vector<bool>& marked) {
+  if (marked[static_cast<std::size_t>(id)] && !depth) return;
   marked[static_cast<std::size_t>(id)] = true;
   const Step* step = step_behind(plan, id);
   if (step == nullptr || depth == 0) return;
@@ -35,39 +36,43 @@ void mark_behind(const Plan& plan, ValueId id, Depth depth, std::vector<bool>& m
 // One tree.
 class Explainer {
  public:
-  explicit Explainer(const show::Scene& scene) : scene_(scene) {}
+  explicit Explainer(const show::Scenes& layers) : layers_(layers) {}
 
   Explanation explain(ValueId id, show::Place place, show::EntryAt at, Depth depth) {
     if (++entries_ > most_in_tree)
       throw Error(
           fmt::format("more than {} entries lie behind this one; a smaller --depth shows the nearest", most_in_tree));
-    Explanation result{id, place, at, entry(scene_, id, place, at), show::number_at(scene_, id, place, at), {}, false, {}};
-    const Step* step = step_behind(scene_.plan, id);
+    const show::Scene& scene = show::scene_of(layers_, id);
+    if (scene.plan.value(id).shape.heads == 1) place.head = 0;  // in this layer, whatever it was in a later one
+    Explanation result{
+        id, place, at, show::full_entry(scene, id, place, at), show::number_at(scene, id, place, at), {}, false, {}};
+    const Step* step = step_behind(scene.plan, id);
     if (step == nullptr || depth == 0) return result;
-    if (!told_.insert({id, place.item, show::own_head(scene_, id, place.head), at.row, at.column}).second) {
+    if (!told_.insert({id, place.item, show::own_head(scene, id, place.head), at.row, at.column}).second) {
       result.explained_before = true;
       return result;
     }
-    const show::Spelling& spelling = spelling_of(*step, place);
-    result.derivation = derivation(*step, spelling, place, at);
+    const show::Spelling& spelling = spelling_of(scene, *step, place);
+    result.derivation = derivation(scene, *step, spelling, place, at);
     if (depth == 1) return result;
     for (const show::ReadEntry& read : spelling.entries_read(at))
-      if (const ValueId operand = step->in[read.operand]; scene_.plan.value(operand).role != Value::Role::constant)
+      if (const ValueId operand = step->in[read.operand]; scene.plan.value(operand).role != Value::Role::constant)
         result.operands.push_back(explain(operand, read.place, read.at, one_less(depth)));
     return result;
   }
 
  private:
-  const show::Spelling& spelling_of(const Step& step, show::Place place) {
+  const show::Spelling& spelling_of(const show::Scene& scene, const Step& step, show::Place place) {
     const std::tuple key{step.out, place.item, place.head};
     auto found = spellings_.find(key);
-    if (found == spellings_.end()) found = spellings_.emplace(key, show::Spelling::of(scene_, step, place).value()).first;
+    if (found == spellings_.end()) found = spellings_.emplace(key, show::Spelling::of(scene, step, place).value()).first;
     return found->second;
   }
 
-  Derivation derivation(const Step& step, const show::Spelling& spelling, show::Place place, show::EntryAt at) const {
+  static Derivation derivation(const show::Scene& scene, const Step& step, const show::Spelling& spelling,
+                               show::Place place, show::EntryAt at) {
     Derivation result{&step,
-                      show::formula(scene_, step, place),
+                      show::formula(scene, step, place),
                       spelling.spell_in_full(at),
                       spelling.summands(at),
                       {},
@@ -78,7 +83,7 @@ class Explainer {
     return result;
   }
 
-  const show::Scene& scene_;
+  const show::Scenes& layers_;
   std::map<std::tuple<ValueId, Index, Index>, show::Spelling> spellings_;
   std::set<std::tuple<ValueId, Index, Index, Index, Index>> told_;
   int entries_ = 0;
@@ -86,19 +91,20 @@ class Explainer {
 
 }  // namespace
 
-std::vector<bool> values_behind(const Plan& plan, StepId step, Depth depth) {
+std::vector<bool> values_behind(const Plan& plan, const EntryRange& range, Depth depth) {
   std::vector<bool> marked(plan.values.size(), false);
-  mark_behind(plan, plan.find(step).value(), depth, marked);
+  mark_behind(plan, plan.find(range.step, range.layer).value(), depth, marked);
   return marked;
 }
 
-std::vector<Explanation> explain(const show::Scene& scene, const EntryRange& range, Depth depth) {
-  const ValueId id = scene.plan.find(range.step).value();
-  const Shape& shape = scene.plan.value(id).shape;
+std::vector<Explanation> explain(const show::Scenes& layers, const EntryRange& range, Depth depth) {
+  const Plan& plan = layers.front().plan;
+  const ValueId id = plan.find(range.step, range.layer).value();
+  const Shape& shape = plan.value(id).shape;
   std::vector<Explanation> all;
   for (Index row = range.row.value_or(0); row < (range.row ? *range.row + 1 : shape.rows); ++row)
     for (Index column = range.column.value_or(0); column < (range.column ? *range.column + 1 : shape.cols); ++column)
-      all.push_back(Explainer(scene).explain(id, {0, range.head}, {row, column}, depth));
+      all.push_back(Explainer(layers).explain(id, {0, range.head}, {row, column}, depth));
   return all;
 }
 

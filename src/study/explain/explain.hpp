@@ -36,9 +36,9 @@ struct Explanation {
 using Depth = std::optional<int>;
 
 // The values, by ValueId, that the trace must hold.
-std::vector<bool> values_behind(const Plan& plan, StepId step, Depth depth);
+std::vector<bool> values_behind(const Plan& plan, const EntryRange& range, Depth depth);
 
 // Every entry of the range, in order.
-std::vector<Explanation> explain(const show::Scene& scene, const EntryRange& range, Depth depth);
+std::vector<Explanation> explain(const show::Scenes& layers, const EntryRange& range, Depth depth);
 
 }  // namespace mha::study

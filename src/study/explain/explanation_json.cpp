@@ -15,14 +15,14 @@ std::string plain(const show::Words& words) {
 
 class ExplanationWriter {
  public:
-  ExplanationWriter(io::Sink& sink, const show::Scene& scene) : json_(sink), scene_(scene) {}
+  ExplanationWriter(io::Sink& sink, const show::Scenes& layers) : json_(sink), layers_(layers), trace_(layers.front().trace) {}
 
   void write(const std::vector<Explanation>& entries) {
     json_.begin_object();
     json_.text("format", "mha-explanation");
     json_.integer("version", 1);
-    json_.text("dtype", dtype_name(scene_.trace.dtype));
-    if (scene_.trace.rounding) json_.integer("rounding", *scene_.trace.rounding);
+    json_.text("dtype", dtype_name(trace_.dtype));
+    if (trace_.rounding) json_.integer("rounding", *trace_.rounding);
     json_.key("entries");
     json_.begin_array();
     for (const Explanation& entry : entries) write_entry(entry);
@@ -33,12 +33,14 @@ class ExplanationWriter {
 
  private:
   // As the trace writes it.
-  void stored_number(std::string_view key, double value) { json_.number(key, value, scene_.trace.dtype); }
+  void stored_number(std::string_view key, double value) { json_.number(key, value, trace_.dtype); }
 
   void write_entry(const Explanation& entry) {
     json_.begin_object();
     json_.text("entry", entry.entry);
-    const Value& value = scene_.plan.value(entry.value);
+    const show::Scene& scene = show::scene_of(layers_, entry.value);
+    const Value& value = scene.plan.value(entry.value);
+    if (scene.is_stack() && !(value.step && is_of_no_layer(*value.step))) json_.integer("layer", scene.layer + 1);
     if (value.step) json_.text("step", name_of(*value.step).id);
     if (value.per_head) json_.integer("head", entry.place.head + 1);
     json_.integer("row", entry.at.row + 1);
@@ -91,7 +93,7 @@ class ExplanationWriter {
       json_.text("numbers", summand.numbers);
       json_.key("factors");
       json_.begin_array(io::Spread::line);
-      for (const show::ReadEntry& read : summand.factors) write_factor(derivation.step->in[read.operand], read);
+      for (const show::ReadEntry& read : summand.factors) write_factor(*derivation.step, read);
       json_.end();
       json_.number("value", summand.value);
       json_.number("sum", derivation.sums[i]);
@@ -100,21 +102,24 @@ class ExplanationWriter {
     json_.end();
   }
 
-  void write_factor(ValueId id, const show::ReadEntry& read) {
+  void write_factor(const Step& step, const show::ReadEntry& read) {
+    const show::Scene& scene = layers_[static_cast<std::size_t>(step.layer)];
+    const ValueId id = step.in[read.operand];
     json_.begin_object(io::Spread::line);
-    json_.text("entry", entry(scene_, id, read.place, read.at));
-    stored_number("value", show::number_at(scene_, id, read.place, read.at));
+    json_.text("entry", full_entry(scene, id, read.place, read.at));
+    stored_number("value", show::number_at(scene, id, read.place, read.at));
     json_.end();
   }
 
   io::JsonWriter json_;
-  const show::Scene& scene_;
+  const show::Scenes& layers_;
+  const Trace& trace_;
 };
 
 }  // namespace
 
-void write_explanations(io::Sink& sink, const show::Scene& scene, const std::vector<Explanation>& entries) {
-  ExplanationWriter(sink, scene).write(entries);
+void write_explanations(io::Sink& sink, const show::Scenes& layers, const std::vector<Explanation>& entries) {
+  ExplanationWriter(sink, layers).write(entries);
 }
 
 }  // namespace mha::study

@@ -33,12 +33,12 @@ std::string on_one_line(const show::Work& work) {
 
 class ExplanationPage {
  public:
-  explicit ExplanationPage(const show::Scene& scene)
-      : scene_(scene), page_(scene.options.language, scene.options.index_base) {}
+  explicit ExplanationPage(const show::Scenes& layers)
+      : layers_(layers), first_(layers.front()), page_(first_.options.language, first_.options.index_base) {}
 
   show::Document describe(const std::vector<ExplainedRange>& ranges) {
-    page_.title(title_text, scene_.problem.title);
-    show::add_facts({scene_}, page_);
+    page_.title(title_text, first_.whole.title);
+    show::add_facts(layers_, page_);
     for (const ExplainedRange& explained : ranges) add_range(explained);
     return page_.take();
   }
@@ -66,14 +66,17 @@ class ExplanationPage {
 
   // "Y[2,1]", "A⁽¹⁾[2,*]"
   std::string name_of_range(const ExplainedRange& explained) const {
-    const auto number = [&](const std::optional<Index>& i) { return i ? fmt::format("{}", scene_.counted(*i)) : "*"; };
+    const auto number = [&](const std::optional<Index>& i) { return i ? fmt::format("{}", page_.counted(*i)) : "*"; };
     const Explanation& first = explained.entries.front();
-    return fmt::format("{}[{},{}]", symbol(scene_, first.value, first.place), number(explained.range.row),
-                       number(explained.range.column));
+    const show::Scene& scene = show::scene_of(layers_, first.value);
+    const bool named = scene.is_stack() && !is_of_no_layer(explained.range.step);
+    return fmt::format("{}{}[{},{}]", named ? fmt::format("layer{}.", page_.counted(scene.layer)) : "",
+                       symbol(scene, first.value, first.place), number(explained.range.row), number(explained.range.column));
   }
 
   void add_step(const Explanation& entry) {
-    const Value& value = scene_.plan.value(entry.value);
+    const show::Scene& scene = show::scene_of(layers_, entry.value);
+    const Value& value = scene.plan.value(entry.value);
     const std::string title = page_.say(name_of(*value.step).title);
     if (!entry.derivation) {
       page_.add(
@@ -81,13 +84,13 @@ class ExplanationPage {
       return page_.caption(given_text);
     }
     const Step& step = *entry.derivation->step;
-    page_.add(show::StepHeading{std::nullopt, title, entry.derivation->formula, show::shape_arithmetic(scene_, step)});
-    for (show::Words& caption : show::captions_of(scene_, step, entry.place)) page_.caption(std::move(caption));
+    page_.add(show::StepHeading{std::nullopt, title, entry.derivation->formula, show::shape_arithmetic(scene, step)});
+    for (show::Words& caption : show::captions_of(scene, step, entry.place)) page_.caption(std::move(caption));
   }
 
   show::NumberStyle own_style(const Explanation& entry) const {
-    const bool computed = scene_.plan.value(entry.value).role == Value::Role::step;
-    return {scene_.options.precision, computed ? show::NumberStyle::Origin::computed : show::NumberStyle::Origin::given};
+    const bool computed = first_.plan.value(entry.value).role == Value::Role::step;
+    return {first_.options.precision, computed ? show::NumberStyle::Origin::computed : show::NumberStyle::Origin::given};
   }
 
   void add_sum(const Derivation& derivation) {
@@ -95,7 +98,7 @@ class ExplanationPage {
     if (summands.size() < 2) return;
     show::Table table{
         page_.header(term_header, numbers_header, value_header, sum_header), {}, {false, false, true, true}, true};
-    show::NumberStyle values(scene_.options.precision, show::NumberStyle::Origin::computed), sums = values;
+    show::NumberStyle values(first_.options.precision, show::NumberStyle::Origin::computed), sums = values;
     for (std::size_t i = 0; i < summands.size(); ++i) {
       values.see(summands[i].value);
       sums.see(derivation.sums[i]);
@@ -135,14 +138,15 @@ class ExplanationPage {
     }
   }
 
-  const show::Scene& scene_;
+  const show::Scenes& layers_;
+  const show::Scene& first_;
   show::PageBuilder page_;
 };
 
 }  // namespace
 
-show::Document describe(const show::Scene& scene, const std::vector<ExplainedRange>& ranges) {
-  return ExplanationPage(scene).describe(ranges);
+show::Document describe(const show::Scenes& layers, const std::vector<ExplainedRange>& ranges) {
+  return ExplanationPage(layers).describe(ranges);
 }
 
 }  // namespace mha::study

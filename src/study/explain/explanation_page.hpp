@@ -11,6 +11,6 @@ struct ExplainedRange {
   std::vector<Explanation> entries;
 };
 
-show::Document describe(const show::Scene& scene, const std::vector<ExplainedRange>& ranges);
+show::Document describe(const show::Scenes& layers, const std::vector<ExplainedRange>& ranges);
 
 }  // namespace mha::study
