@@ -90,7 +90,7 @@ class Walk {
       accept_numbers_for_infinity(*values_[at_id(step.in.front())].numbers);
       accept_shifts();
     }
-    if (row == StepId::weights && info_of(step.op).normalises) accept_keyless_rows(step.in.front());
+    if (row == StepId::weights && info_of(step.op).shares == Shares::of_one) accept_keyless_rows(step.in.front());
     finish(&step);
   }
 
