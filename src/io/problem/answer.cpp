@@ -46,12 +46,37 @@ bool is_matrix_key(std::string_view key) {
   return std::find(not_matrices.begin(), not_matrices.end(), key) == not_matrices.end();
 }
 
+constexpr Index most_layers = 100'000;
+
+int layer_number(const Node& node) {
+  const Index number = expect_integer(node);
+  if (number < 1 || number > most_layers)
+    fail(node, fmt::format("found layer {}; layers are counted from 1 to their number", number));
+  return static_cast<int>(number) - 1;
+}
+
+// "layer2.A1" as layer 1 and "A1".
+struct InLayer {
+  int layer;
+  std::string key;
+};
+std::optional<InLayer> in_layer(std::string_view key) {
+  constexpr std::string_view prefix = "layer";
+  const std::size_t dot = key.find('.');
+  if (!key.starts_with(prefix) || dot == std::string_view::npos) return std::nullopt;
+  Index number = 0;
+  const auto [end, error] = std::from_chars(key.data() + prefix.size(), key.data() + dot, number);
+  if (error != std::errc() || end != key.data() + dot || number < 1 || number > most_layers) return std::nullopt;
+  return InLayer{static_cast<int>(number) - 1, std::string(key.substr(dot + 1))};
+}
+
 class AnswerReader {
  public:
   Answer read(Node& root);
 
  private:
   void read_member(Member& member);
+  void read_layers(Node& node);
   void read_packed(Node& node);
   void read_heads(Node& node);
   void read_head(Node& node, Index place);
@@ -60,6 +85,7 @@ class AnswerReader {
   void pass_over(const Member& member, const std::vector<std::string>& known);
 
   Answer answer_;
+  int layer_ = 0;  // that is being read
 };
 
 Answer AnswerReader::read(Node& root) {
@@ -75,10 +101,34 @@ Answer AnswerReader::read(Node& root) {
 }
 
 void AnswerReader::read_member(Member& member) {
+  if (const std::optional<InLayer> name = in_layer(member.key)) {
+    const int outer = std::exchange(layer_, name->layer);
+    member.key = name->key;
+    read_member(member);
+    layer_ = outer;
+    return;
+  }
+  if (member.key == "layers") return read_layers(member.node);
   if (member.key == "heads") return read_heads(member.node);
   if (member.key == "packed" && member.node.as<Object>() != nullptr) return read_packed(member.node);
   if (const std::optional<MatrixName> name = matrix_name(member.key)) return take(member.node, name->step, name->head);
   pass_over(member, known_matrix_names());
+}
+
+void AnswerReader::read_layers(Node& node) {
+  if (node.as<Null>() != nullptr) return;
+  List* list = node.as<List>();
+  if (list == nullptr)
+    fail(node, fmt::format("found {}, expected a list of layers: [{{\"heads\": …}}, …]", describe(node)));
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    Object& layer = expect_object((*list)[i], "one layer: {\"heads\": …, \"output\": …}");
+    layer_ = static_cast<int>(i);
+    for (const Member& member : layer)
+      if (member.key == "layer") layer_ = layer_number(member.node);
+    for (Member& member : layer)
+      if (member.key != "layer" && is_matrix_key(member.key)) read_member(member);
+  }
+  layer_ = 0;
 }
 
 void AnswerReader::read_packed(Node& node) {
@@ -132,7 +182,7 @@ void AnswerReader::take(Node& node, StepId step, std::optional<Index> head) {
     for (const std::size_t hidden : grid.nulls) grid.numbers[hidden] = -std::numeric_limits<double>::infinity();
     grid.nulls.clear();
   }
-  AnswerMatrix matrix{step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls)};
+  AnswerMatrix matrix{step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls), layer_};
   refuse_another(node, matrix);
   answer_.matrices.push_back(std::move(matrix));
 }
@@ -144,7 +194,7 @@ void AnswerReader::refuse_another(const Node& node, const AnswerMatrix& matrix) 
            same_numbers(other.numbers.data(), matrix.numbers.data(), matrix.numbers.size());
   };
   for (const AnswerMatrix& other : answer_.matrices)
-    if (other.step == matrix.step && other.head == matrix.head && !same(other))
+    if (other.layer == matrix.layer && other.step == matrix.step && other.head == matrix.head && !same(other))
       fail(node, fmt::format("{}{} is given twice, with different numbers; remove one of the two", name_of(matrix.step).id,
                              matrix.head ? std::to_string(*matrix.head + 1) : ""));
 }

@@ -18,6 +18,7 @@ struct AnswerMatrix {
   std::vector<Index> axes;         // rows and columns, and in front of them what the file has: heads, a batch
   Numbers numbers;                 // row after row
   std::vector<std::size_t> blank;  // the places of entries that were not filled in; what stands there means nothing
+  int layer = 0;                   // of a stack, from 0
 };
 
 struct Answer {

@@ -67,7 +67,7 @@ void bo_forgotten(Forms& forms) {
 }
 
 void residual_added(Forms& forms) {
-  if (forms.problem.d_model() != forms.problem.d_out()) return;
+  if (forms.problem.residual || forms.problem.d_model() != forms.problem.d_out()) return;
   PlanEditor& edit = forms.add();
   edit.append({Op::add, StepId::output, {edit.value(StepId::X)}});
 }

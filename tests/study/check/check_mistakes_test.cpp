@@ -85,7 +85,8 @@ void check_problem(const Problem& problem, std::uint32_t seed, Rates& rates) {
     CAPTURE(told(report));
     REQUIRE(report.findings.size() == 1);
     CHECK(is_suspected(report.findings.front(), made.id));
-    CHECK(is_at(report.findings.front(), made.place));
+    if (!problem.is_post_norm())  // there a plain trace does not know which step comes first
+      CHECK(is_at(report.findings.front(), made.place));
     // In part, or with few decimals: where the numbers show it at all.
     const auto part = [](const PlainTrace& trace) { return only(trace, weights_and_output); };
     const auto try_on = [&](const PlainTrace& right, const PlainTrace& answer, Rate& rate) {

@@ -24,7 +24,8 @@ TEST_CASE("an appended step writes down the result, the old one becomes auxiliar
   const Plan plan = std::move(edit).finish().value();
   CHECK(plan.steps.size() == right.steps.size() + 1);
   CHECK(plan.find(StepId::scores) == right.find(StepId::scores));
-  const auto relu = std::find_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.op == Op::activation; });
+  const auto relu =
+      std::find_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.op == Op::activation; });
   CHECK(relu->out == *plan.find(StepId::scores));
   CHECK_FALSE(plan.value(relu->in.front()).step.has_value());
   CHECK((relu - 1)->out == relu->in.front());
