@@ -156,7 +156,7 @@ inline constexpr std::array step_names = {
              "H",
              false,
              {"Hidden layer", "隐藏层"},
-             {"each token by itself, in more dimensions", "每个词元各自映射到更高的维度"}},
+             {"each token by itself, in the width of the MLP", "每个词元各自映射到 MLP 的宽度"}},
     StepName{StepId::activated,
              "activated",
              "U",
