@@ -1,6 +1,9 @@
 // What is said of a report, in both languages.
 #include "study/check/report_words.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "show/words/notation.hpp"
@@ -15,8 +18,11 @@ constexpr std::size_t most_entries_told = 6;
 
 constexpr Text all_right{"Right: everything that was given.", "正确：给出的各步都对。"};
 constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{}未给出。"};
-constexpr Text incomplete{"Incomplete: what is filled in is right; blank entries: {}.",
-                          "未完成：已填的都对，空着的元素：{} 个。"};
+constexpr Text incomplete{"Incomplete: what is filled in is right; {}.", "未完成：已填的都对；{}。"};
+constexpr Text nothing_filled_in{"Incomplete: nothing is filled in.", "未完成：什么都没有填。"};
+constexpr Text blank_entries{"blank entries: {}", "空着的元素：{} 个"};
+constexpr Text still_missing{"not given: {}", "未给出：{}"};
+constexpr Text missing_answer{"Missing: there is no {}.", "未提交：没有 {}。"};
 constexpr Text with_blanks{"{}, with blanks", "{}，但有空着的元素"};
 constexpr Text first_wrong_is{"Wrong: the first wrong step is {}.", "错误：最先出错的一步是{}。"};
 constexpr Text named_step{"{} {}", "“{}”{}"};
@@ -66,9 +72,18 @@ std::vector<WrongEntry> wrong_entries(const Finding& finding) {
 }
 
 std::string ReportWords::verdict(const Report& report) const {
+  if (report.missing) return show::say(language_, missing_answer, report.file);
   if (report.unusable) return show::say(language_, unusable, *report.unusable);
   if (!report.findings.empty()) return show::say(language_, first_wrong_is, step(report.findings.front()));
-  if (report.is_incomplete()) return show::say(language_, incomplete, report.blanks);
+  if (report.all_blank) return show::say(language_, nothing_filled_in);
+  if (report.is_incomplete()) {
+    std::vector<std::string> parts, lacking;
+    for (const StepId step : report.lacking) lacking.push_back(title(step));
+    if (!lacking.empty()) parts.push_back(show::say(language_, still_missing, joined(language_, lacking)));
+    if (report.blanks > 0) parts.push_back(show::say(language_, blank_entries, report.blanks));
+    return show::say(language_, incomplete,
+                     fmt::format("{}", fmt::join(parts, show::say(language_, show::phrase::semicolon))));
+  }
   std::vector<std::string> missing;
   for (const StepName& name : step_names) {
     const auto of_step = [&](const StepVerdict& s) { return s.step == name.step; };
@@ -85,6 +100,18 @@ std::string ReportWords::verdict(const StepVerdict& step) const {
   if (step.verdict == Verdict::wrong && !step.same_shape) return show::say(language_, other_shape);
   const std::string verdict(name_of(step.verdict).text.in(language_));
   return step.has_blanks ? show::say(language_, with_blanks, verdict) : verdict;
+}
+
+std::string ReportWords::message(const Report& report, std::optional<Hint> level) const {
+  if (report.missing) return verdict(report);
+  if (report.unusable) return *report.unusable;
+  if (report.is_right()) return "";
+  const std::vector<std::string> sentences = level                     ? hint(report, *level)
+                                             : report.findings.empty() ? std::vector{verdict(report)}
+                                                                       : causes(report.findings.front());
+  std::string text = level || report.findings.empty() ? "" : verdict(report);
+  for (const std::string& sentence : sentences) text += (text.empty() || language_ == Language::zh ? "" : " ") + sentence;
+  return text;
 }
 
 std::string ReportWords::title(StepId step) const {
