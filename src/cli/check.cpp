@@ -139,20 +139,24 @@ class Check {
   // A folder as PROBLEM is a class: each answer has a problem of its own, all of which it is to work out.
   std::vector<io::AnswerSource> find() {
     const auto status = io::status_of(*texts_.problem);
-    if (!texts_.answers.empty() || !status || !S_ISDIR(status->st_mode)) {
-      if (texts_.answers.empty()) throw Error("name a problem and at least one answer: mha check worked answer.json");
+    const bool is_class = status && S_ISDIR(status->st_mode);
+    if (!is_class && texts_.answers.empty())
+      throw Error("name a problem and at least one answer: mha check worked answer.json");
+    std::vector<io::AnswerSource> answers;
+    if (!is_class)
       common_ = std::make_shared<OwnChecker>(read_problem(*texts_.problem, world_, texts_.allow_outside), tolerance_);
-      return io::find_answers(texts_.answers, world_.input, texts_.as);
-    }
+    if (!texts_.answers.empty()) answers = io::find_answers(texts_.answers, world_.input, texts_.as);
+    if (!is_class) return answers;
     grading_.required.fill(true);
-    return io::find_class(*texts_.problem);
+    return io::find_class(*texts_.problem, std::move(answers));
   }
 
+  // Null for an answer of nobody's.
   std::shared_ptr<const study::Checker> checker_of(const io::AnswerSource& answer) const {
     std::shared_ptr<OwnChecker> own = common_;
     if (!answer.problem.empty())
       own = std::make_shared<OwnChecker>(io::read_problem_file(answer.problem, texts_.allow_outside), tolerance_);
-    return {own, &own->checker};
+    return {own, own ? &own->checker : nullptr};
   }
 
   std::vector<std::string> inputs(const std::vector<io::AnswerSource>& answers) const {

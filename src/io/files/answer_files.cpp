@@ -5,9 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "core/error.hpp"
 #include "io/files/input_file.hpp"
@@ -25,6 +27,18 @@ bool has_lines(const std::string& path) {
 
 std::string in(const std::string& folder, std::string_view name) {
   return (std::filesystem::path(folder) / name).string();
+}
+
+// Whether both have the same letters, in whatever order the parts of a name are written.
+bool same_letters(std::string_view a, std::string_view b) {
+  const auto letters_of = [](std::string_view name) {
+    std::string letters;
+    for (const char c : name)
+      if (static_cast<unsigned char>(c) > 127 || std::isalpha(c) != 0) letters += static_cast<char>(std::tolower(c));
+    std::sort(letters.begin(), letters.end());
+    return letters;
+  };
+  return letters_of(a) == letters_of(b);
 }
 
 // Collects the answers of all arguments.
@@ -138,10 +152,10 @@ class AnswerFinder {
   // Where two have one name, the platform's number stands behind it, or else the file.
   void tell_apart() {
     for (const bool by_number : {true, false}) {
-      std::map<std::string, int> count;
-      for (const AnswerSource& source : sources_) ++count[source.name];
+      std::map<std::string, std::set<std::string>> files;
+      for (const AnswerSource& source : sources_) files[source.name].insert(source.file);
       for (AnswerSource& source : sources_) {
-        if (source.name.empty() || count[source.name] == 1) continue;
+        if (source.name.empty() || files[source.name].size() == 1) continue;
         const std::string id = submitter_of(source.file).id;
         if (!by_number)
           source.name = source.file;
@@ -166,10 +180,29 @@ std::vector<AnswerSource> find_answers(const std::vector<std::string>& paths, in
   return finder.take();
 }
 
-std::vector<AnswerSource> find_class(const std::string& folder) {
+std::vector<AnswerSource> find_class(const std::string& folder, std::vector<AnswerSource> collected) {
   AnswerFinder finder(-1, std::nullopt);
   finder.add_class(folder);
-  return finder.take();
+  std::vector<AnswerSource> students = finder.take();
+  if (collected.empty()) return students;
+  for (AnswerSource& student : students) student.file.clear(), student.read = {};
+  for (AnswerSource& answer : collected) {
+    const auto find = [&](auto same) {
+      return std::find_if(students.begin(), students.end(), [&](const AnswerSource& student) {
+        return !student.read && !student.problem.empty() && same(student.name, answer.name);
+      });
+    };
+    auto found = find(std::equal_to<>());
+    if (found == students.end()) found = find(same_letters);
+    if (found == students.end())
+      answer.read = [file = answer.file]() -> Answer {
+        throw Error(fmt::format("{}: its name is that of no student of the class, or of one who has another answer", file));
+      };
+    else
+      answer.name = found->name, answer.problem = found->problem;
+    (found == students.end() ? students.emplace_back() : *found) = std::move(answer);
+  }
+  return students;
 }
 
 }  // namespace mha::io

@@ -25,6 +25,8 @@ std::vector<AnswerSource> find_answers(const std::vector<std::string>& paths, in
                                        const std::optional<std::string>& as = std::nullopt);
 
 // Of each folder in `folder` that holds a problem.json, or of this one, the answer beside it: answer.json or answer.npz.
-std::vector<AnswerSource> find_class(const std::string& folder);
+// Where answers were collected elsewhere, that of the student whose name it has, the letters of Canvas's "lianna" in any
+// order.
+std::vector<AnswerSource> find_class(const std::string& folder, std::vector<AnswerSource> collected);
 
 }  // namespace mha::io

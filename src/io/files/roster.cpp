@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/tensor.hpp"
 #include "core/utf8.hpp"
@@ -223,7 +224,11 @@ std::map<std::string, std::string> read_index(const std::string& path) {
   std::vector<Line> lines = LineReader(path).read(InputFile(path).text());
   const Columns columns(lines);
   std::map<std::string, std::string> names;
-  for (const Line& line : lines) names[columns.field(line, Column::folder)] = columns.name_of(line);
+  for (const Line& line : lines) {
+    const std::string name = columns.name_of(line);
+    const bool defused = name.starts_with('\'') && csv_text(name.substr(1)) == name;
+    names[columns.field(line, Column::folder)] = name.substr(defused ? 1 : 0);
+  }
   return names;
 }
 

@@ -281,8 +281,13 @@ Report check_one(const CheckerOf& checker_of, const io::AnswerSource& answer) {
   Report report;
   try {
     checker = checker_of(answer);
-    report = answer.read ? checker->check(answer.read()) : checker->nothing_given();
-    report.missing = !answer.read;
+    if (answer.read) {
+      const io::Answer given = answer.read();
+      report = checker->check(given);
+    } else {
+      report = checker->nothing_given();
+      report.missing = true;
+    }
   } catch (const Error& error) {
     if (checker != nullptr) report = checker->nothing_given();
     report.name = answer.file;

@@ -26,7 +26,7 @@ constexpr Text mistake_header{"likely mistake there", "那里可能的错误"};
 constexpr Text no_known_mistake_here{"no known mistake", "没有已知的错误与之吻合"};
 constexpr Text name_header{"name", "姓名"};
 constexpr Text score_header{"score", "得分"};
-constexpr Text where_header{"first wrong step and likely mistake", "最先出错的一步与可能的错误"};
+constexpr Text where_header{"first wrong step, likely mistake", "最先出错的一步、可能的错误"};
 constexpr Text in_percent{"{} %", "{}%"};
 constexpr Text count_of_verdict{"{} {}", "{} 份{}"};
 constexpr Text item_shown{"item {}", "样本 {}"};
@@ -181,7 +181,7 @@ class ReportPage {
     show::Table table{page_.header(name_header, score_header, show::phrase::verdict, where_header), {}, {false, true}};
     for (const Report& report : reports) {
       const Finding* first = report.findings.empty() ? nullptr : &report.findings.front();
-      std::string where = first == nullptr ? "" : words_.title(first->step);
+      std::string where = report.is_incomplete() ? words_.gaps(report) : first == nullptr ? "" : words_.title(first->step);
       if (first != nullptr && tells_mistakes())
         where += page_.say(show::phrase::comma) +
                  (first->suspects.empty() ? "–" : std::string(first->suspects.front().mistake->id));
