@@ -43,7 +43,6 @@ class Checker {
   RowPlan right_;
   std::vector<FairPlan> fair_;
   std::vector<Candidate> candidates_, pairs_;
-  Reading truth_;  // nothing given
 };
 
 // What an answer is held against. Throws Error where its own problem cannot be read.
