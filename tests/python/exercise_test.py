@@ -148,7 +148,7 @@ class Circle(InFolder):
 
     def test_a_template_not_filled_in_is_no_answer(self):
         folder = self.exercise("one")
-        self.assertEqual(run("check", folder / "problem.json", folder / "answer.json").returncode, 2)
+        self.assertEqual(run("check", folder / "problem.json", folder / "answer.json").returncode, 1)
 
     def test_each_of_the_teachers_mistakes_is_recognised(self):
         folder = self.exercise("one", *BEST)

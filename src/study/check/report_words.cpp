@@ -17,6 +17,7 @@ constexpr Text all_right{"Right: everything that was given.", "正确：给出�
 constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{}未给出。"};
 constexpr Text incomplete{"Incomplete: what is filled in is right; blank entries: {}.",
                           "未完成：已填的都对，空着的元素：{} 个。"};
+constexpr Text nothing_filled_in{"Incomplete: nothing is filled in.", "未完成：什么都没有填。"};
 constexpr Text with_blanks{"{}, with blanks", "{}，但有空着的元素"};
 constexpr Text first_wrong_is{"Wrong: the first wrong step is {}.", "错误：最先出错的一步是{}。"};
 constexpr Text named_step{"{} {}", "“{}”{}"};
@@ -68,7 +69,10 @@ std::vector<WrongEntry> wrong_entries(const Finding& finding) {
 std::string ReportWords::verdict(const Report& report) const {
   if (report.unusable) return show::say(language_, unusable, *report.unusable);
   if (!report.findings.empty()) return show::say(language_, first_wrong_is, step(report.findings.front()));
-  if (report.is_incomplete()) return show::say(language_, incomplete, report.blanks);
+  const auto is_given = [](const StepVerdict& s) { return s.step != StepId::X && s.verdict != Verdict::not_given; };
+  if (report.is_incomplete())
+    return std::any_of(report.steps.begin(), report.steps.end(), is_given) ? show::say(language_, incomplete, report.blanks)
+                                                                           : show::say(language_, nothing_filled_in);
   std::vector<std::string> missing;
   for (const StepName& name : step_names) {
     const auto of_step = [&](const StepVerdict& s) { return s.step == name.step; };
@@ -136,9 +140,10 @@ std::vector<std::string> ReportWords::causes(const Finding& finding) const {
   std::vector<std::string> sentences;
   if (finding.suspects.size() > 1) sentences.push_back(show::say(language_, one_of));
   for (const Suspect& suspect : finding.suspects) {
-    std::string what(suspect.mistake->what.in(language_)), form(suspect.mistake->id);
+    const auto done = [&](const Mistake& mistake) { return in_layout(mistake.what.in(language_), finding.layout); };
+    std::string what = done(*suspect.mistake), form(suspect.mistake->id);
     if (suspect.also != nullptr) {
-      what = show::say(language_, two_together, what, suspect.also->what.in(language_));
+      what = show::say(language_, two_together, what, done(*suspect.also));
       form += fmt::format(" + {}", suspect.also->id);
     }
     if (!suspect.detail.empty()) form += show::say(language_, show::phrase::semicolon) + suspect.detail;
@@ -172,8 +177,8 @@ std::string ReportWords::evidence(const Finding& finding) const {
 std::vector<std::string> ReportWords::hint(const Report& report, Hint level) const {
   if (report.findings.empty()) return {verdict(report)};
   const Finding& first = report.findings.front();
-  std::vector<std::string> sentences{show::say(language_, first_wrong_is, title(first.step)),
-                                     show::say(language_, before_is_right)};
+  std::vector<std::string> sentences{show::say(language_, first_wrong_is, title(first.step))};
+  if (!first.begins) sentences.push_back(show::say(language_, before_is_right));
   if (level >= Hint::place) sentences.push_back(place(first));
   if (level < Hint::mistake) return sentences;
   for (std::string& cause : causes(first)) sentences.push_back(std::move(cause));
