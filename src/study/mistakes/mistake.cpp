@@ -8,6 +8,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/error.hpp"
 #include "study/mistakes/forms.hpp"
 
 namespace mha::study {
@@ -119,6 +120,7 @@ Variants Forms::finish(std::string_view mistake) && {
 }
 
 Variants Mistake::variants(const Problem& problem) const {
+  expect_one_layer(problem);
   Forms forms(problem, make_plan(problem));
   make(forms);
   return answers_of(std::move(forms).finish(id));
@@ -178,7 +180,16 @@ const Mistake* find_mistake(std::string_view id) {
   return found == all.end() ? nullptr : &*found;
 }
 
+void expect_one_layer(const Problem& problem) {
+  if (problem.layers.empty()) return;
+  throw Error(
+      fmt::format("this problem is a stack of {} layers, and mistakes are looked for in one layer: write the layer as "
+                  "a problem of its own, with what it reads as X",
+                  problem.layers.size()));
+}
+
 Plan answer_plan(const Problem& problem) {
+  expect_one_layer(problem);
   return for_each_head(make_plan(problem));
 }
 
