@@ -32,50 +32,53 @@ std::unique_ptr<OpenCl> load() {
 struct ErrorName {
   cl_int code;
   const char* name;
-  const char* meaning;  // null: the name must do
+  Text meaning;  // empty: the name must do
 };
 
-constexpr const char* too_little_memory =
+constexpr Text too_little_memory = {
     "its memory is too small for this; fewer tokens or heads need less, --dtype f32 half as much, and --device cpu uses "
-    "the "
-    "machine's own";
-constexpr const char* out_of_resources =
-    "it ran out of memory or registers, or stopped on an error of its own; fewer tokens or heads need less";
-constexpr const char* lost = "it is not available any more: it was lost, or is in use by others";
+    "the machine's own",
+    "它的内存不够；词元或头少一些就够，--dtype f32 只需一半，--device cpu 使用本机自己的内存"};
+constexpr Text out_of_resources = {
+    "it ran out of memory or registers, or stopped on an error of its own; fewer tokens or heads need less",
+    "它用尽了内存或寄存器，或因自身错误而停止；词元或头少一些就够"};
+constexpr Text lost = {"it is not available any more: it was lost, or is in use by others",
+                       "它已不可用：设备已断开，或正被其他程序占用"};
 
-#define MHA_ERROR(name, meaning) \
-  ErrorName {                    \
-    name, #name, meaning         \
+#define MHA_ERROR(name, ...)      \
+  ErrorName {                     \
+    name, #name, Text __VA_ARGS__ \
   }
 constexpr std::array error_names = {
-    MHA_ERROR(CL_DEVICE_NOT_FOUND, nullptr),
-    MHA_ERROR(CL_DEVICE_NOT_AVAILABLE, lost),
-    MHA_ERROR(CL_COMPILER_NOT_AVAILABLE, "its driver has no compiler"),
-    MHA_ERROR(CL_MEM_OBJECT_ALLOCATION_FAILURE, too_little_memory),
-    MHA_ERROR(CL_OUT_OF_RESOURCES, out_of_resources),
-    MHA_ERROR(CL_OUT_OF_HOST_MEMORY, "its driver found too little memory on this machine; fewer tokens or heads need less"),
-    MHA_ERROR(CL_BUILD_PROGRAM_FAILURE, "its compiler refuses the kernels"),
-    MHA_ERROR(CL_INVALID_VALUE, nullptr),
-    MHA_ERROR(CL_INVALID_DEVICE, lost),
-    MHA_ERROR(CL_INVALID_CONTEXT, nullptr),
-    MHA_ERROR(CL_INVALID_COMMAND_QUEUE, lost),
-    MHA_ERROR(CL_INVALID_MEM_OBJECT, nullptr),
-    MHA_ERROR(CL_INVALID_BINARY, nullptr),
-    MHA_ERROR(CL_INVALID_BUILD_OPTIONS, nullptr),
-    MHA_ERROR(CL_INVALID_PROGRAM, nullptr),
-    MHA_ERROR(CL_INVALID_PROGRAM_EXECUTABLE, nullptr),
-    MHA_ERROR(CL_INVALID_KERNEL_NAME, nullptr),
-    MHA_ERROR(CL_INVALID_KERNEL, nullptr),
-    MHA_ERROR(CL_INVALID_ARG_INDEX, nullptr),
-    MHA_ERROR(CL_INVALID_ARG_VALUE, nullptr),
-    MHA_ERROR(CL_INVALID_ARG_SIZE, nullptr),
-    MHA_ERROR(CL_INVALID_KERNEL_ARGS, nullptr),
-    MHA_ERROR(CL_INVALID_WORK_DIMENSION, nullptr),
-    MHA_ERROR(CL_INVALID_WORK_GROUP_SIZE, nullptr),
-    MHA_ERROR(CL_INVALID_WORK_ITEM_SIZE, nullptr),
-    MHA_ERROR(CL_INVALID_OPERATION, nullptr),
-    MHA_ERROR(CL_INVALID_BUFFER_SIZE, too_little_memory),
-    MHA_ERROR(CL_INVALID_GLOBAL_WORK_SIZE, nullptr),
+    MHA_ERROR(CL_DEVICE_NOT_FOUND, {}),
+    MHA_ERROR(CL_DEVICE_NOT_AVAILABLE, {lost}),
+    MHA_ERROR(CL_COMPILER_NOT_AVAILABLE, {"its driver has no compiler", "它的驱动程序没有编译器"}),
+    MHA_ERROR(CL_MEM_OBJECT_ALLOCATION_FAILURE, {too_little_memory}),
+    MHA_ERROR(CL_OUT_OF_RESOURCES, {out_of_resources}),
+    MHA_ERROR(CL_OUT_OF_HOST_MEMORY, {"its driver found too little memory on this machine; fewer tokens or heads need less",
+                                      "它的驱动程序在本机找不到足够的内存；词元或头少一些就够"}),
+    MHA_ERROR(CL_BUILD_PROGRAM_FAILURE, {"its compiler refuses the kernels", "它的编译器拒绝这些内核"}),
+    MHA_ERROR(CL_INVALID_VALUE, {}),
+    MHA_ERROR(CL_INVALID_DEVICE, {lost}),
+    MHA_ERROR(CL_INVALID_CONTEXT, {}),
+    MHA_ERROR(CL_INVALID_COMMAND_QUEUE, {lost}),
+    MHA_ERROR(CL_INVALID_MEM_OBJECT, {}),
+    MHA_ERROR(CL_INVALID_BINARY, {}),
+    MHA_ERROR(CL_INVALID_BUILD_OPTIONS, {}),
+    MHA_ERROR(CL_INVALID_PROGRAM, {}),
+    MHA_ERROR(CL_INVALID_PROGRAM_EXECUTABLE, {}),
+    MHA_ERROR(CL_INVALID_KERNEL_NAME, {}),
+    MHA_ERROR(CL_INVALID_KERNEL, {}),
+    MHA_ERROR(CL_INVALID_ARG_INDEX, {}),
+    MHA_ERROR(CL_INVALID_ARG_VALUE, {}),
+    MHA_ERROR(CL_INVALID_ARG_SIZE, {}),
+    MHA_ERROR(CL_INVALID_KERNEL_ARGS, {}),
+    MHA_ERROR(CL_INVALID_WORK_DIMENSION, {}),
+    MHA_ERROR(CL_INVALID_WORK_GROUP_SIZE, {}),
+    MHA_ERROR(CL_INVALID_WORK_ITEM_SIZE, {}),
+    MHA_ERROR(CL_INVALID_OPERATION, {}),
+    MHA_ERROR(CL_INVALID_BUFFER_SIZE, {too_little_memory}),
+    MHA_ERROR(CL_INVALID_GLOBAL_WORK_SIZE, {}),
 };
 #undef MHA_ERROR
 
@@ -109,13 +112,15 @@ std::string opencl_error_name(cl_int code) {
   return known != nullptr ? known->name : fmt::format("OpenCL error {}", code);
 }
 
-void check_opencl(cl_int code, const std::string& device, const std::string& task) {
+void check_opencl(cl_int code, const std::string& device, const Saying& task) {
   if (code == CL_SUCCESS) return;
   const ErrorName* known = find_error(code);
-  const char* meaning = known != nullptr && known->meaning != nullptr
-                            ? known->meaning
-                            : "its driver reports an error; --device cpu needs none";
-  throw Error(fmt::format("{} cannot {}: {} ({})", device, task, meaning, opencl_error_name(code)), Exit::no_device);
+  const Text meaning = known != nullptr && !known->meaning.en.empty()
+                           ? known->meaning
+                           : Text{"its driver reports an error; --device cpu needs none",
+                                  "它的驱动程序报告了错误；--device cpu 不需要驱动程序"};
+  throw Error(say({"{} cannot {}: {} ({})", "{} 无法{}：{}（{}）"}, device, task, meaning, opencl_error_name(code)),
+              Exit::no_device);
 }
 
 std::string device_text(cl_device_id device, cl_device_info what) {

@@ -29,12 +29,15 @@ std::vector<DeviceInfo> opencl_devices() {
   return devices;
 }
 
-std::optional<std::string> opencl_lack() {
-  if (opencl() == nullptr) return "no OpenCL library was found; Debian: ocl-icd-libopencl1, and a driver for the device";
+std::optional<Saying> opencl_lack() {
+  if (opencl() == nullptr)
+    return Saying{"no OpenCL library was found; Debian: ocl-icd-libopencl1, and a driver for the device",
+                  "找不到 OpenCL 库；Debian 的软件包是 ocl-icd-libopencl1，另外还需要设备的驱动程序"};
   if (all_opencl_devices().empty())
-    return "there is an OpenCL library but no driver with a device; Debian has pocl-opencl-icd for the processor, and "
-           "GPUs' "
-           "drivers bring their own";
+    return Saying{
+        "there is an OpenCL library but no driver with a device; Debian has pocl-opencl-icd for the processor, and GPUs' "
+        "drivers bring their own",
+        "有 OpenCL 库，但没有带设备的驱动程序；Debian 的 pocl-opencl-icd 可用于处理器，GPU 的驱动程序自带 OpenCL"};
   return std::nullopt;
 }
 

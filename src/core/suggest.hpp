@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/text.hpp"
+
 namespace mha {
 
 // The nearest of the known names, or nothing where none is near. Case, separators and the digits 0 and 1 for O and l count
@@ -13,9 +15,9 @@ namespace mha {
 std::optional<std::string_view> nearest(std::string_view name, std::span<const std::string_view> known);
 
 // " Did you mean "W_Q"?", to stand behind a sentence; empty where no known name is near.
-std::string did_you_mean(std::string_view name, std::span<const std::string_view> known);
+Saying did_you_mean(std::string_view name, std::span<const std::string_view> known);
 
 // The same, but " Known: causal, none." where no known name is near.
-std::string did_you_mean_or_known(std::string_view name, std::span<const std::string_view> known);
+Saying did_you_mean_or_known(std::string_view name, std::span<const std::string_view> known);
 
 }  // namespace mha

@@ -39,10 +39,11 @@ std::vector<std::pair<std::string, std::string>> metadata_of(Dtype dtype, std::s
   constexpr std::size_t most = 6;
   std::string names;
   for (std::size_t i = 0; i < arrays.size() && i < most; ++i) names += (i == 0 ? ": " : ", ") + arrays[i].name;
-  throw Error(
-      fmt::format("-o '{}': a .npy file holds one array, and there are {}{}{}; choose one, such as --steps output, "
-                  "or --steps weights --heads 1, or write .npz",
-                  path, arrays.size(), names, arrays.size() > most ? ", …" : ""));
+  throw Error({"-o '{}': a .npy file holds one array, and there are {}{}{}; choose one, such as --steps output, or --steps "
+               "weights --heads 1, or write .npz",
+               "-o '{}'：.npy 文件只能放一个数组，而这里有 {} 个{}{}；请选一个，例如 --steps output 或 --steps weights "
+               "--heads 1，或者写成 .npz"},
+              path, arrays.size(), names, arrays.size() > most ? ", …" : "");
 }
 
 ArrayLayout layout_of(BinaryFormat format, const std::vector<TraceArray>& arrays, Dtype dtype, std::string_view device) {

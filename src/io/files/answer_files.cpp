@@ -24,7 +24,9 @@ std::vector<std::string> answers_in(const std::string& folder) {
   for (const std::string& name : files_in(folder))
     if (name.ends_with(".json") || has_lines(name)) paths.push_back((std::filesystem::path(folder) / name).string());
   if (paths.empty())
-    throw Error(fmt::format("{}: no answers in this folder; they are files that end in .json or .jsonl", folder));
+    throw Error({"{}: no answers in this folder; they are files that end in .json or .jsonl",
+                 "{}：这个文件夹里没有答卷；答卷是以 .json 或 .jsonl 结尾的文件"},
+                folder);
   return paths;
 }
 

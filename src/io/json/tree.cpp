@@ -14,23 +14,29 @@
 namespace mha::io {
 namespace {
 
-std::string describe_grid(const Grid& grid) {
-  if (grid.file) return fmt::format("{} numbers in {}", shape_text(grid.axes), grid.file->name());
-  if (std::find(grid.axes.begin(), grid.axes.end(), 0) != grid.axes.end()) return grid.axes.size() == 1 ? "[]" : "[[]]";
+Saying describe_grid(const Grid& grid) {
+  if (grid.file) return say({"{} numbers in {}", "{1} 中形状为 {0} 的数"}, shape_text(grid.axes), grid.file->name());
+  if (std::find(grid.axes.begin(), grid.axes.end(), 0) != grid.axes.end())
+    return named_so(grid.axes.size() == 1 ? "[]" : "[[]]");
   const Index first = grid.axes.front();
-  if (grid.axes.size() == 1) return fmt::format("a list of {} number{}", first, first == 1 ? "" : "s");
+  if (grid.axes.size() == 1) return say({"a list of {} number{}", "{} 个数的列表"}, first, first == 1 ? "" : "s");
   const std::string shape = shape_text(grid.axes);
-  return grid.axes.size() == 2 ? fmt::format("a {} matrix", shape) : fmt::format("numbers of shape {}", shape);
+  return grid.axes.size() == 2 ? say({"a {} matrix", "{} 矩阵"}, shape)
+                               : say({"numbers of shape {}", "形状为 {} 的数"}, shape);
 }
 
 struct Describe {
-  std::string operator()(Null) const { return "null"; }
-  std::string operator()(bool truth) const { return truth ? "true" : "false"; }
-  std::string operator()(const Scalar& number) const { return "the number " + number.written; }
-  std::string operator()(const std::string& text) const { return "the text " + quote(text); }
-  std::string operator()(const List& list) const { return list.empty() ? "an empty list" : "a list"; }
-  std::string operator()(const Object& object) const { return object.empty() ? "an empty object" : "an object"; }
-  std::string operator()(const Grid& grid) const { return describe_grid(grid); }
+  Saying operator()(Null) const { return named_so("null"); }
+  Saying operator()(bool truth) const { return named_so(truth ? "true" : "false"); }
+  Saying operator()(const Scalar& number) const { return say({"the number {}", "数 {}"}, number.written); }
+  Saying operator()(const std::string& text) const { return say({"the text {}", "文本 {}"}, quote(text)); }
+  Saying operator()(const List& list) const {
+    return say(list.empty() ? Text{"an empty list", "空列表"} : Text{"a list", "列表"});
+  }
+  Saying operator()(const Object& object) const {
+    return say(object.empty() ? Text{"an empty object", "空对象"} : Text{"an object", "对象"});
+  }
+  Saying operator()(const Grid& grid) const { return describe_grid(grid); }
 };
 
 constexpr int sure_digits = 15;  // as many survive any double
@@ -89,16 +95,12 @@ std::string path_of(std::string_view object, std::string_view key) {
   return fmt::format("{}{}{}", object, object.empty() ? "" : ".", escape(key));
 }
 
-std::string describe(const Node& node) {
+Saying describe(const Node& node) {
   return std::visit(Describe{}, node.value);
 }
 
 std::string shape_text(const std::vector<Index>& axes) {
   return fmt::format("{}", fmt::join(axes, "×"));
-}
-
-void fail(const Node& node, const std::string& sentence) {
-  throw InputFault(node.position, node.path, sentence);
 }
 
 }  // namespace mha::io

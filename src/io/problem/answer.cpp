@@ -31,8 +31,9 @@ std::optional<StepId> find_step(std::string_view name, Belongs belongs) {
 constexpr std::array<std::string_view, 11> not_matrices = {"format", "version",  "title",  "description", "name",  "device",
                                                            "dtype",  "rounding", "config", "parameters",  "tokens"};
 constexpr std::array<std::string_view, 4> texts_of_answer = {"config", "title", "description", "tokens"};
-constexpr std::string_view expected =
-    "one answer: {\"A1\": …, \"Y\": …}, or as a trace: {\"heads\": [{\"weights\": …}], \"output\": …}";
+constexpr Text expected = {
+    "one answer: {\"A1\": …, \"Y\": …}, or as a trace: {\"heads\": [{\"weights\": …}], \"output\": …}",
+    "一份答卷：{\"A1\": …, \"Y\": …}，或写成计算记录的样子：{\"heads\": [{\"weights\": …}], \"output\": …}"};
 
 bool is_matrix_key(std::string_view key) {
   return std::find(not_matrices.begin(), not_matrices.end(), key) == not_matrices.end();
@@ -66,8 +67,9 @@ Answer AnswerReader::read(Node& root) {
     if (is_matrix_key(member.key)) read_member(member);
   }
   if (answer_.matrices.empty()) {
-    const std::string hint = answer_.unknown.empty() ? "" : " " + answer_.unknown.front();
-    fail(root, fmt::format("no matrix of any step is filled in; expected {}.{}", expected, hint));
+    const Saying hint = answer_.unknown.empty() ? Saying{} : say({" {}", "{}"}, answer_.unknown.front());
+    fail(root, {"no matrix of any step is filled in; expected {}.{}", "没有填写任何步骤的矩阵；应为{}。{}"}, expected,
+         hint);
   }
   return std::move(answer_);
 }
@@ -80,7 +82,8 @@ void AnswerReader::read_member(Member& member) {
 }
 
 void AnswerReader::read_packed(Node& node) {
-  for (Member& member : expect_object(node, "the packed products: {\"Q\": …, \"K\": …, \"V\": …}")) {
+  for (Member& member : expect_object(
+           node, {"the packed products: {\"Q\": …, \"K\": …, \"V\": …}", "合并的乘积：{\"Q\": …, \"K\": …, \"V\": …}"})) {
     if (const std::optional<StepId> step = packed_step(member.key))
       take(member.node, *step, std::nullopt);
     else
@@ -94,17 +97,22 @@ void AnswerReader::read_heads(Node& node) {
   const Grid* empty = node.as<Grid>();
   if (empty != nullptr && empty->axes == std::vector<Index>{0}) return;
   if (list == nullptr)
-    fail(node, fmt::format("found {}, expected a list of heads: [{{\"weights\": …}}, …]", describe(node)));
+    fail(node,
+         {"found {}, expected a list of heads: [{{\"weights\": …}}, …]",
+          "这里是{}，应为各头的列表：[{{\"weights\": …}}, …]"},
+         describe(node));
   for (std::size_t i = 0; i < list->size(); ++i) read_head((*list)[i], static_cast<Index>(i));
 }
 
 void AnswerReader::read_head(Node& node, Index place) {
-  Object& head = expect_object(node, "one head: {\"weights\": …}");
+  Object& head = expect_object(node, {"one head: {\"weights\": …}", "一个头：{\"weights\": …}"});
   for (Member& member : head)
     if (member.key == "head") {
       place = expect_integer(member.node) - 1;
       if (place < 0 || place >= most_heads)
-        fail(member.node, fmt::format("found head {}; heads are counted from 1 to their number", place + 1));
+        fail(member.node,
+             {"found head {}; heads are counted from 1 to their number", "这里是头 {}；头从 1 开始编号，不超过头数"},
+             place + 1);
     }
   std::vector<std::string> known;
   for (const StepName& step : step_names)
@@ -139,15 +147,17 @@ void AnswerReader::take(Node& node, StepId step, std::optional<Index> head) {
 void AnswerReader::refuse_another(const Node& node, const AnswerMatrix& matrix) const {
   for (const AnswerMatrix& other : answer_.matrices)
     if (other.step == matrix.step && other.head == matrix.head && !same_matrix(other, matrix))
-      fail(node, fmt::format("{}{} is given twice, with different numbers; remove one of the two", name_of(matrix.step).id,
-                             matrix.head ? std::to_string(*matrix.head + 1) : ""));
+      fail(node,
+           {"{}{} is given twice, with different numbers; remove one of the two",
+            "{}{} 给出了两次，而且数不相同；请去掉一个"},
+           name_of(matrix.step).id, matrix.head ? std::to_string(*matrix.head + 1) : "");
 }
 
 // A slip of the pen in a name must not pass unseen.
 void AnswerReader::pass_over(const Member& member, const std::vector<std::string>& known) {
   const std::vector<std::string_view> names(known.begin(), known.end());
-  answer_.unknown.push_back(
-      fmt::format("{} names no step and was passed over.{}", quote(member.key), did_you_mean(member.key, names)));
+  answer_.unknown.push_back(say({"{} names no step and was passed over.{}", "{} 不是任何步骤的名称，已忽略。{}"},
+                                quote(member.key), did_you_mean(member.key, names)));
 }
 
 // `input` is what a Source is made from.
@@ -194,7 +204,7 @@ Answer read_answer_line(std::string_view text, std::string_view file, Index line
   try {
     return read_answer(text, fmt::format("{}:{}", file, line));
   } catch (const InputFault& fault) {
-    throw named(file, InputFault({line, fault.position().column}, fault.path(), fault.what()));
+    throw named(file, InputFault({line, fault.position().column}, fault.path(), fault.sentence()));
   }
 }
 

@@ -26,7 +26,7 @@ struct Answer {
   // How exactly the numbers are written, the most anywhere in the answer. X is not counted: it is copied, not computed.
   int decimals = 0;
   int digits = 0;
-  std::vector<std::string> unknown;  // keys that name no step, each with a suggestion where one is near
+  std::vector<Saying> unknown;  // keys that name no step, each with a suggestion where one is near
 };
 
 // Each throws Error where the text cannot be read as matrices of numbers. A matrix of nothing but null is one that was not

@@ -51,12 +51,14 @@ bool is_among(std::string_view key, std::span<const std::string_view> keys) {
 }
 
 [[noreturn]] void refuse_key(const Node& node, const Member& member, std::span<const std::string_view> known) {
-  std::string remedy;
+  Saying remedy;
   for (const KeySet& set : problem_keys())  // where it belongs that is known, but not here
-    if (remedy.empty() && is_among(member.key, set.keys)) remedy = fmt::format(" It belongs in {}.", set.object);
-  if (remedy.empty()) remedy = did_you_mean_or_known(member.key, known);
+    if (remedy.en.empty() && is_among(member.key, set.keys))
+      remedy = say({" It belongs in {}.", "它属于 {}。"}, set.object);
+  if (remedy.en.empty()) remedy = did_you_mean_or_known(member.key, known);
   throw InputFault(member.position, node.path,
-                   fmt::format("unknown key {}.{} A key of your own starts with _.", quote(member.key), remedy));
+                   {"unknown key {}.{} A key of your own starts with _.", "不认识的键 {}。{}你自己的键以 _ 开头。"},
+                   quote(member.key), remedy);
 }
 
 }  // namespace
@@ -82,7 +84,7 @@ std::vector<KeySet> problem_keys() {
   };
 }
 
-Fields::Fields(Node& node, std::span<const std::string_view> known, std::string_view what) : node_(&node), known_(known) {
+Fields::Fields(Node& node, std::span<const std::string_view> known, const Text& what) : node_(&node), known_(known) {
   for (const Member& member : expect_object(node, what))
     if (!is_among(member.key, known)) refuse_key(node, member, known);
 }

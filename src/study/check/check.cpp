@@ -233,12 +233,15 @@ Report Checker::check(const io::Answer& answer) const {
   if (read.remarks != nullptr) report.remarks = *read.remarks;
   for (const StepName& name : step_names)
     if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
-      report.unknown.push_back(fmt::format("this problem has no step {}: what is given there was passed over.", name.id));
+      report.unknown.push_back(say({"this problem has no step {}: what is given there was passed over.",
+                                    "这道题没有步骤 {}：其中给出的内容已忽略。"},
+                                   name.id));
   Examination(given, precision, *read.plan, read.reading, truth_, candidates_, pairs_, report).examine();
   const auto is_judged = [](const StepVerdict& step) { return step.verdict != Verdict::not_given; };
   if (std::none_of(report.steps.begin(), report.steps.end(), is_judged))
-    report.unusable = fmt::format("{}: nothing in it can be judged; {}", answer.name,
-                                  report.unknown.empty() ? "fill in at least one step" : report.unknown.front());
+    report.unusable =
+        say({"{}: nothing in it can be judged; {}", "{}：没有可以批改的内容；{}"}, answer.name,
+            report.unknown.empty() ? Saying{"fill in at least one step", "请至少填写一个步骤"} : report.unknown.front());
   return report;
 }
 
@@ -273,7 +276,7 @@ std::vector<Report> check_all(const Checker& checker, const std::vector<io::Answ
       report = checker.check(answer.read());
     } catch (const Error& error) {
       report.name = answer.name;
-      report.unusable = error.what();
+      report.unusable = error.sentence();
     }
     ++done;
     if (worker != 0 || std::chrono::steady_clock::now() - told < between_reports) return;  // 0: the thread that called

@@ -132,8 +132,9 @@ void GivenMatrices::put(StepId step, Index head, GivenMatrix matrix) {
   const auto [there, is_new] = of(step).try_emplace(head, std::move(matrix));
   if (is_new || same_matrix(there->second, matrix)) return;
   const StepName& name = name_of(step);
-  throw Error(fmt::format("{}{} is given twice, with different numbers; remove one of the two", name.id,
-                          name.per_head ? std::to_string(head + 1) : ""));
+  throw Error(
+      {"{}{} is given twice, with different numbers; remove one of the two", "{}{} 给出了两次，而且数不相同；请去掉一个"},
+      name.id, name.per_head ? std::to_string(head + 1) : "");
 }
 
 // K1 … Kg beside more heads of other steps are those of the key/value heads: each serves a group of query heads.

@@ -80,13 +80,13 @@ struct Finding {
 
 struct Report {
   std::string name;
-  std::optional<std::string> unusable;  // why it cannot be read
-  std::vector<StepVerdict> steps;       // of the plan, all heads of a step before the next
-  std::vector<Finding> findings;        // in the order of the computation; empty: all that was given is right
+  std::optional<Saying> unusable;  // why it cannot be read
+  std::vector<StepVerdict> steps;  // of the plan, all heads of a step before the next
+  std::vector<Finding> findings;   // in the order of the computation; empty: all that was given is right
   std::vector<Text> remarks;
-  std::vector<std::string> unknown;  // keys that were passed over
-  int decimals = 0;                  // as written
-  Index blanks = 0;                  // entries of given matrices that were not filled in
+  std::vector<Saying> unknown;  // keys that were passed over
+  int decimals = 0;             // as written
+  Index blanks = 0;             // entries of given matrices that were not filled in
 
   // Of the four the first that holds.
   bool is_wrong() const { return !unusable && !findings.empty(); }

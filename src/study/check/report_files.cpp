@@ -52,7 +52,7 @@ class ReportJson {
     json_.begin_object();
     json_.text("file", report.name);
     json_.text("verdict", verdict_of(report));
-    if (report.unusable) json_.text("message", *report.unusable);
+    if (report.unusable) json_.text("message", report.unusable->en);
     json_.key("first_wrong");
     if (report.findings.empty())
       json_.null();
@@ -184,8 +184,9 @@ void write_report_csv(io::Sink& sink, const std::vector<Report>& reports, std::o
     if (!report.findings.empty() && tells(hint, Hint::place))
       if (const std::optional<Index> place = head_of(report.findings.front())) head = std::to_string(*place);
     for (const std::string_view id : mistakes_of(report, hint)) ids += (ids.empty() ? "" : " ") + std::string(id);
-    sink.write(
-        csv_line({report.name, std::string(verdict_of(report)), step, head, ids, report.unusable.value_or("")}, "\r\n"));
+    sink.write(csv_line(
+        {report.name, std::string(verdict_of(report)), step, head, ids, report.unusable ? report.unusable->en : ""},
+        "\r\n"));
   }
 }
 
