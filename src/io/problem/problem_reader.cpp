@@ -58,10 +58,7 @@ const Node* weights_of_queries(const Fields& fields) {
 constexpr std::string_view lists_of_labels[] = {"tokens", "tokens_kv"};
 
 Problem read_parts(Node& root) {
-  std::vector<std::string_view> known;
-  for (const ProblemKey& row : keys_of_problem()) known.push_back(row.key);
-  const Fields fields(
-      root, known, {"one problem: {\"X\": …, \"heads\": …, \"W_O\": …}", "一道题目：{\"X\": …, \"heads\": …, \"W_O\": …}"});
+  const Fields fields = Fields::of_problem(root);
   Problem problem;
   read_inputs(fields, problem);
   read_weights(fields, problem);
@@ -104,7 +101,7 @@ void read_inputs(const Fields& fields, Problem& problem) {
   if (items != problem.batch())
     fail(*X_kv,
          {"X_kv has {} and X has {}; each item of X reads its own item of X_kv",
-          "X_kv 有 {}，而 X 有 {}；X 的每个样本读取 X_kv 中自己的样本"},
+          "X_kv 有{}，而 X 有{}；X 的每个样本读取 X_kv 中自己的样本"},
          counted(items, "item"), counted(problem.batch(), "item"));
 }
 
