@@ -34,7 +34,8 @@ study::ToleranceOptions tolerance_from(const CheckOptionTexts& texts) {
   if (texts.rtol) tolerance.rtol = parse_tolerance("--rtol", *texts.rtol);
   if (texts.sigfig) tolerance.sigfig = parse_number("--sigfig", *texts.sigfig, 1, 17);
   if (tolerance.sigfig && (tolerance.tol || tolerance.rtol))
-    throw Error("--sigfig says how exactly the numbers are written, --tol and --rtol how far they may be off; give one");
+    throw Error({"--sigfig says how exactly the numbers are written, --tol and --rtol how far they may be off; give one",
+                 "--sigfig 说明数写到几位有效数字，--tol 和 --rtol 说明数可以差多少；请只写一种"});
   return tolerance;
 }
 
@@ -70,7 +71,9 @@ class Check {
     const Problem problem = read_problem(*texts_.problem, world_, texts_.allow_outside);
     const std::vector<io::AnswerSource> answers = io::find_answers(texts_.answers, world_.input);
     if (output_.kind() == Format::Kind::gradescope && answers.size() != 1)
-      throw Error(fmt::format("--format gradescope is for one answer at a time, but there are {}", answers.size()));
+      throw Error({"--format gradescope is for one answer at a time, but there are {}",
+                   "--format gradescope 一次只能用于一份答卷，而这里有 {} 份"},
+                  answers.size());
     output_.open(inputs(problem, answers));
     const std::vector<study::Report> reports = check(study::Checker(problem, tolerance_), answers, threads);
     const bool nothing_to_show = output_.kind() == Format::Kind::page && reports.size() == 1 && reports.front().unusable;
@@ -79,7 +82,7 @@ class Check {
       output_.finish();
     }
     for (const study::Report& report : reports)
-      if (report.unusable) tell(world_, *report.unusable);
+      if (report.unusable) tell_line(world_, report.unusable->in(page_.language));
     return exit_of(reports);
   }
 
@@ -120,25 +123,33 @@ class Check {
   Output output_;
 };
 
-constexpr std::string_view check_examples =
+constexpr Text check_examples = {
     "An answer holds any part of a trace: {\"heads\": [{\"weights\": ...}], \"output\": ...}, or flat: {\"A1\": ..., "
-    "\"Y\": ...}.\n"
-    "Each step is judged from the answer's own numbers before it, as exactly as they are written.\n"
-    "exit code: 0 all right, 1 something is wrong, 2 an answer cannot be read\n\n"
-    "examples:\n"
-    "  mha check worked answer.json                what is wrong, and why\n"
-    "  mha check worked answer.json --hint 2       where to look, without a true number\n"
-    "  mha check mine.json answers/ --format csv   a folder of answers, one line each\n"
-    "  mha check worked class.jsonl -o report.json one answer a line, each with a \"name\"";
+    "\"Y\": ...}.\nEach step is judged from the answer's own numbers before it, as exactly as they are written.\nexit "
+    "code: 0 all right, 1 something is wrong, 2 an answer cannot be read\n\nexamples:\n  mha check worked answer.json      "
+    "          what is wrong, and why\n  mha check worked answer.json --hint 2       where to look, without a true "
+    "number\n  mha check mine.json answers/ --format csv   a folder of answers, one line each\n  mha check worked "
+    "class.jsonl -o report.json one answer a line, each with a \"name\"",
+    "答卷是计算记录的任何一部分：{\"heads\": [{\"weights\": ...}], \"output\": ...}，或平铺：{\"A1\": ..., \"Y\": "
+    "...}。\n每一步都从答卷自己前面的数来判断，按所写的精确程度。\n退出码：0 全部正确，1 有错，2 "
+    "有答卷无法读取\n\n示例：\n  mha check worked answer.json                错在哪里，为什么\n  mha check worked "
+    "answer.json --hint 2       错在何处，但不给出正确的数\n  mha check mine.json answers/ --format csv   "
+    "一个文件夹的答卷，每份一行\n  mha check worked class.jsonl -o report.json 每行一份答卷，各有 \"name\""};
 
-void declare_check_options(CLI::App& app, CheckOptionTexts& texts) {
-  declare_argument(app, "PROBLEM", texts.problem, "a file, - for standard input, or an example's name");
+void declare_check_options(CommandLine& app, CheckOptionTexts& texts) {
+  declare_argument(app, "PROBLEM", texts.problem,
+                   {"a file, - for standard input, or an example's name", "文件，- 表示标准输入，或示例的名称"});
   declare_arguments(app, "ANSWER", texts.answers,
-                    "files, folders of .json files, or .jsonl files with one answer on each line");
-  declare_option(app, "--hint", texts.hint, "1|2|3", "tell only the step, or also the place, or also the mistake in words");
-  declare_option(app, "--tol", texts.tol, "X", "how far a number may be off (by default as its decimals imply)");
-  declare_option(app, "--rtol", texts.rtol, "X", "the same as a share of the number");
-  declare_option(app, "--sigfig", texts.sigfig, "N", "the numbers are written to N significant figures");
+                    {"files, folders of .json files, or .jsonl files with one answer on each line",
+                     "文件、.json 文件的文件夹，或每行一份答卷的 .jsonl 文件"});
+  declare_option(app, "--hint", texts.hint, "1|2|3",
+                 {"tell only the step, or also the place, or also the mistake in words",
+                  "只说是哪一步，或再说位置，或再用文字说明错误"});
+  declare_option(app, "--tol", texts.tol, "X",
+                 {"how far a number may be off (by default as its decimals imply)", "数可以差多少（默认由小数位数得出）"});
+  declare_option(app, "--rtol", texts.rtol, "X", {"the same as a share of the number", "同上，但按数的比例"});
+  declare_option(app, "--sigfig", texts.sigfig, "N",
+                 {"the numbers are written to N significant figures", "数写到 N 位有效数字"});
   declare_output(app, texts.output, check_formats);
   declare_threads(app, texts.threads);
   declare_page_options(app, texts.page);
@@ -148,12 +159,13 @@ void declare_check_options(CLI::App& app, CheckOptionTexts& texts) {
 
 }  // namespace
 
-Action setup_check(CLI::App& app) {
+Action setup_check(CommandLine& app) {
   auto texts = std::make_shared<CheckOptionTexts>();
   declare_check_options(app, *texts);
   return [texts](World& world) {
     if (!texts->problem || texts->answers.empty())
-      throw Error("name a problem and at least one answer: mha check worked answer.json");
+      throw Error({"name a problem and at least one answer: mha check worked answer.json",
+                   "请写一道题目和至少一份答卷：mha check worked answer.json"});
     return Check(*texts, world).run();
   };
 }

@@ -123,7 +123,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(path) {
   } else {
     open_straight();
   }
-  sink_.emplace(descriptor_, path_, FdSink::Reader::is_needed);
+  sink_.emplace(descriptor_, named_so(path_), FdSink::Reader::is_needed);
 }
 
 OutputFile::~OutputFile() {

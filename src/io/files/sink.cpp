@@ -24,7 +24,7 @@ void wait_until_writable(int descriptor) {
 
 }  // namespace
 
-FdSink::FdSink(int descriptor, std::string name, Reader reader)
+FdSink::FdSink(int descriptor, Saying name, Reader reader)
     : descriptor_(descriptor), name_(std::move(name)), reader_(reader) {
   buffer_.reserve(buffer_size);
 }
