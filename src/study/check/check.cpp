@@ -131,7 +131,7 @@ class Examination {
     }
     if (found.empty()) found = diagnoses(pairs_, puzzle);
     if (found.empty()) {
-      finding.sign = sign_of(step, finding.heads.front(), given_, reading_);
+      finding.sign = sign_of(step, finding.heads.front(), given_, reading_, plan_.plan);
       without_slips_.push_back(*read_answer(plan_, given_.without(step, finding.heads), precision_));
     } else {
       tell_evidence(found.front(), finding);

@@ -128,9 +128,7 @@ class ReportPage {
           return entry.item == item && entry.row == given.rows.place(i) && entry.col == given.columns.place(j);
         };
         if (std::none_of(wrong.begin(), wrong.end(), here)) continue;
-        show::Cell& cell = given.cells[static_cast<std::size_t>(i * given.columns.count() + j)];
-        cell.mark = show::Cell::Mark::wrong;
-        cell.text += "*";
+        given.cells[static_cast<std::size_t>(i * given.columns.count() + j)].mark = show::Cell::Mark::wrong;
       }
     if (finding.heads.front() < finding.expected.numbers->shape().heads) {
       equation.parts.emplace_back(std::string("≠"));
