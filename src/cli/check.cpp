@@ -125,16 +125,22 @@ class Check {
 
 constexpr Text check_examples = {
     "An answer holds any part of a trace: {\"heads\": [{\"weights\": ...}], \"output\": ...}, or flat: {\"A1\": ..., "
-    "\"Y\": ...}.\nEach step is judged from the answer's own numbers before it, as exactly as they are written.\nexit "
-    "code: 0 all right, 1 something is wrong, 2 an answer cannot be read\n\nexamples:\n  mha check worked answer.json      "
-    "          what is wrong, and why\n  mha check worked answer.json --hint 2       where to look, without a true "
-    "number\n  mha check mine.json answers/ --format csv   a folder of answers, one line each\n  mha check worked "
-    "class.jsonl -o report.json one answer a line, each with a \"name\"",
-    "答卷是计算记录的任何一部分：{\"heads\": [{\"weights\": ...}], \"output\": ...}，或平铺：{\"A1\": ..., \"Y\": "
-    "...}。\n每一步都从答卷自己前面的数来判断，按所写的精确程度。\n退出码：0 全部正确，1 有错，2 "
-    "有答卷无法读取\n\n示例：\n  mha check worked answer.json                错在哪里，为什么\n  mha check worked "
-    "answer.json --hint 2       错在何处，但不给出正确的数\n  mha check mine.json answers/ --format csv   "
-    "一个文件夹的答卷，每份一行\n  mha check worked class.jsonl -o report.json 每行一份答卷，各有 \"name\""};
+    "\"Y\": ...}.\n"
+    "Each step is judged from the answer's own numbers before it, as exactly as they are written.\n"
+    "exit code: 0 all right, 1 something is wrong, 2 an answer cannot be read\n\n"
+    "examples:\n"
+    "  mha check worked answer.json                what is wrong, and why\n"
+    "  mha check worked answer.json --hint 2       where to look, no true number\n"
+    "  mha check mine.json answers/ --format csv   a folder of answers, one line each\n"
+    "  mha check worked class.jsonl -o report.json an answer a line, with \"name\"",
+    "答卷是计算记录的任何一部分：{\"heads\": [{\"weights\": ...}], \"output\": ...}，或平铺：{\"A1\": ..., \"Y\": ...}。\n"
+    "每一步都从答卷自己前面的数来判断，按所写的精确程度。\n"
+    "退出码：0 全部正确，1 有错，2 有答卷无法读取\n\n"
+    "示例：\n"
+    "  mha check worked answer.json                错在哪里，为什么\n"
+    "  mha check worked answer.json --hint 2       错在何处，但不给出正确的数\n"
+    "  mha check mine.json answers/ --format csv   一个文件夹的答卷，每份一行\n"
+    "  mha check worked class.jsonl -o report.json 每行一份答卷，各有 \"name\""};
 
 void declare_check_options(CommandLine& app, CheckOptionTexts& texts) {
   declare_argument(app, "PROBLEM", texts.problem,

@@ -120,7 +120,7 @@ int cli(const std::vector<std::string>& arguments, World& world) {
   } catch (const std::exception& error) {
     return end(Exit::bad_input, say(unforeseen, error.what()));
   } catch (...) {
-    return end(Exit::bad_input, say(unforeseen, "?"));
+    return end(Exit::bad_input, {"this went wrong in a way that mha does not know", "出现了 mha 不认识的错误"});
   }
 }
 

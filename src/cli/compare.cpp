@@ -154,11 +154,14 @@ Action setup_compare(CommandLine& app) {
   declare_output(app, options->output, page_only);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);
-  declare_footer(
-      app, {"examples:\n  mha compare worked --mistake no_scale      what a forgotten scale does\n  mha compare bag_zh "
-            "bag_one_head_zh         four heads against one\n  mha compare mine.json theirs.json --steps weights,output",
-            "示例：\n  mha compare worked --mistake no_scale      漏了缩放会怎样\n  mha compare bag_zh bag_one_head_zh     "
-            "    四个头与一个头对照\n  mha compare mine.json theirs.json --steps weights,output"});
+  declare_footer(app, {"examples:\n"
+                       "  mha compare worked --mistake no_scale      what a forgotten scale does\n"
+                       "  mha compare bag_zh bag_one_head_zh         four heads against one\n"
+                       "  mha compare mine.json theirs.json --steps weights,output",
+                       "示例：\n"
+                       "  mha compare worked --mistake no_scale      漏了缩放会怎样\n"
+                       "  mha compare bag_zh bag_one_head_zh         四个头与一个头对照\n"
+                       "  mha compare mine.json theirs.json --steps weights,output"});
   return [options](World& world) {
     const std::size_t wanted = options->mistake ? 1 : 2;
     if (options->problems.size() != wanted)

@@ -8,6 +8,7 @@
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
 #include "core/csv.hpp"
+#include "core/suggest.hpp"
 #include "io/files/output_file.hpp"
 #include "io/files/paths.hpp"
 #include "io/files/roster.hpp"
@@ -156,10 +157,10 @@ void warn_of_blind_spots(const study::ExerciseSizes& sizes, const study::BlindSp
     tell(world,
          {"these sizes hide {}: whoever makes one of these mistakes gets every number right",
           "这种规模看不出 {}：犯了这些错误，每个数仍然正确"},
-         fmt::join(spots.hidden, ", "));
+         listed(spots.hidden));
   for (const std::vector<std::string_view>& group : spots.alike)
     tell(world, {"these sizes cannot tell {} apart: they give the same numbers", "这种规模无法区分 {}：它们得出相同的数"},
-         fmt::join(group, ", "));
+         listed(group));
   if (spots.hidden.empty() && spots.alike.empty()) return;
   const study::ExerciseSizes better = study::well_chosen(sizes);
   const std::string groups = better.heads == better.kv_heads ? "" : fmt::format(" --kv-heads {}", better.kv_heads);
@@ -170,17 +171,20 @@ void warn_of_blind_spots(const study::ExerciseSizes& sizes, const study::BlindSp
 }
 
 constexpr Text exercise_examples = {
-    "DIR gets problem.json, worksheet.md, worksheet.txt and answer.json (to be filled in), and for the teacher "
-    "key.json,\nkey_rounded.json and mistakes.json. With --roster each student gets DIR/NAME, and the teacher "
-    "DIR/teacher.\n\nexamples:\n  mha exercise -o monday                                   3 tokens, d_model 6, 3 heads\n  "
-    "mha exercise --tokens 5 --mask causal --bias --seed 7 -o week2\n  mha exercise --difficulty easy --roster names.csv "
-    "-o class   numbers of their own for everyone\n  mha check monday/problem.json monday/answer.json         how far it "
-    "is right",
-    "文件夹里会有 problem.json、worksheet.md、worksheet.txt 和 answer.json（供填写），以及给教师的 "
-    "key.json、\nkey_rounded.json 和 mistakes.json。有 --roster 时，每个学生的在 文件夹/姓名，教师的在 "
-    "文件夹/teacher。\n\n示例：\n  mha exercise -o monday                                   3 个词元，d_model 6，3 个头\n  "
-    "mha exercise --tokens 5 --mask causal --bias --seed 7 -o week2\n  mha exercise --difficulty easy --roster names.csv "
-    "-o class   每人的数都不同\n  mha check monday/problem.json monday/answer.json         做对了多少"};
+    "DIR gets problem.json, worksheet.md, worksheet.txt and answer.json (to be filled in), and for the teacher key.json, "
+    "key_rounded.json and mistakes.json. With --roster each student gets DIR/NAME, and the teacher DIR/teacher.\n\n"
+    "examples:\n"
+    "  mha exercise -o monday                       5 tokens, d_model 6, 3 heads\n"
+    "  mha exercise --tokens 5 --mask causal --bias --seed 7 -o week2\n"
+    "  mha exercise --roster names.csv -o class     everyone gets other numbers\n"
+    "  mha check monday/problem.json monday/answer.json",
+    "文件夹里会有 problem.json、worksheet.md、worksheet.txt 和 answer.json（供填写），以及给教师的 key.json、"
+    "key_rounded.json 和 mistakes.json。有 --roster 时，每个学生的在 文件夹/姓名，教师的在 文件夹/teacher。\n\n"
+    "示例：\n"
+    "  mha exercise -o monday                       5 个词元，d_model 6，3 个头\n"
+    "  mha exercise --tokens 5 --mask causal --bias --seed 7 -o week2\n"
+    "  mha exercise --roster names.csv -o class     每人的数都不同\n"
+    "  mha check monday/problem.json monday/answer.json"};
 
 }  // namespace
 

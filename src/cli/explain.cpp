@@ -7,6 +7,7 @@
 #include "cli/output.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
+#include "core/suggest.hpp"
 #include "io/problem/answer.hpp"
 #include "study/explain/explanation_json.hpp"
 #include "study/explain/explanation_page.hpp"
@@ -48,7 +49,7 @@ void take_words(const std::vector<std::string>& words, ExplainRequest& request) 
   if (problems.size() > 1)
     throw Error({"one problem at a time, but '{}' were given; an entry is written such as Y[1,1]",
                  "一次只能有一道题目，而这里给出了 '{}'；元素写作 Y[1,1] 这样"},
-                fmt::join(problems, "' and '"));
+                listed(problems, {"' and '", "' 和 '"}));
   if (request.entries.empty())
     throw Error({"which entry? Write it such as 'Y[1,1]', or 'A1[2,*]' for a row",
                  "讲解哪个元素？请写成 'Y[1,1]' 这样，整行写 'A1[2,*]'"});
@@ -117,12 +118,18 @@ void explain_entries(ExplainRequest request, const ExplainTexts& texts, World& w
 }
 
 constexpr Text explain_examples = {
-    "examples:\n  mha explain 'Y[1,1]'                       an entry of the worked 3×4 example\n  mha explain mine.json "
-    "'scores2[1,1]' 'A2[1,1]'\n  mha explain mine.json 'A1[2,*]'            a row\n  mha explain 'Y[1,1]' --depth all      "
-    "     down to X and the weights\n  mha explain 'head1[2,2]' --round 3         each step rounded, as with a pencil",
-    "示例：\n  mha explain 'Y[1,1]'                       3×4 手算示例的一个元素\n  mha explain mine.json 'scores2[1,1]' "
-    "'A2[1,1]'\n  mha explain mine.json 'A1[2,*]'            一行\n  mha explain 'Y[1,1]' --depth all           一直讲到 X "
-    "和权重矩阵\n  mha explain 'head1[2,2]' --round 3         每步四舍五入，如同笔算"};
+    "examples:\n"
+    "  mha explain 'Y[1,1]'                       an entry of the worked 3×4 example\n"
+    "  mha explain mine.json 'scores2[1,1]' 'A2[1,1]'\n"
+    "  mha explain mine.json 'A1[2,*]'            a row\n"
+    "  mha explain 'Y[1,1]' --depth all           down to X and the weights\n"
+    "  mha explain 'head1[2,2]' --round 3         each step rounded, as with a pencil",
+    "示例：\n"
+    "  mha explain 'Y[1,1]'                       3×4 手算示例的一个元素\n"
+    "  mha explain mine.json 'scores2[1,1]' 'A2[1,1]'\n"
+    "  mha explain mine.json 'A1[2,*]'            一行\n"
+    "  mha explain 'Y[1,1]' --depth all           一直讲到 X 和权重矩阵\n"
+    "  mha explain 'head1[2,2]' --round 3         每步四舍五入，如同笔算"};
 
 }  // namespace
 

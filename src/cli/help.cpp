@@ -1,6 +1,7 @@
 // What --help prints: the commands, and the options of one.
 #include "cli/help.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -43,6 +44,21 @@ std::string row(const std::string& name, std::string_view what, int column) {
   return text;
 }
 
+// Paragraphs in the width of the page; examples, which are set in, as they are.
+std::string filled(std::string_view text) {
+  std::string result;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    const std::string_view paragraph = text.substr(start, end - start);
+    if (paragraph.starts_with(' '))
+      result += std::string(paragraph) + "\n";
+    else
+      for (const std::string& line : show::fill(show::pieces_of(paragraph), help_width)) result += line + "\n";
+    start = end + 1;
+  }
+  return result;
+}
+
 std::string argument_name(const CLI::Option& option, Language language) {
   return placeholder(option.get_name(true), language) + (option.get_items_expected_max() > 1 ? "…" : "");
 }
@@ -61,18 +77,21 @@ std::string overview(Language language) {
   std::string text(
       Text{"mha: multi-head attention, step by step, with every number in the open\n\n"
            "usage: mha COMMAND [OPTIONS]\n\n",
-           "mha：多头注意力，逐步计算，每个数都看得见\n\n用法：mha 命令 [选项]\n\n"}
+           "mha：多头注意力，逐步计算，每个数都看得见\n\n"
+           "用法：mha 命令 [选项]\n\n"}
           .in(language));
   for (const Command& command : commands) text += row(std::string(command.name), command.summary.in(language), 12);
   return text +=
          Text{
-             "\n  mha COMMAND --help   the options of a command, with examples\n"
+             "\n"
+             "  mha COMMAND --help   the options of a command, with examples\n"
              "  mha --version        the version\n\n"
              "start here:\n"
              "  mha run                             the worked 3×4 example\n"
              "  mha examples worked > mine.json     a file to put your own numbers in\n"
              "  mha run mine.json -o trace.json     every step as JSON\n",
-             "\n  mha 命令 --help      一个命令的选项，附示例\n"
+             "\n"
+             "  mha 命令 --help      一个命令的选项，附示例\n"
              "  mha --version        版本\n\n"
              "从这里开始：\n"
              "  mha run                             3×4 手算示例\n"
@@ -92,9 +111,19 @@ std::string help_of(const CommandLine& app) {
   }
   std::string text = app.get_description() + "\n\n" +
                      say(language, {"usage: {} [OPTIONS]{}\n", "用法：{} [选项]{}\n"}, app.get_name(), usage);
-  if (!arguments.empty()) text += say(language, {"\narguments:\n", "\n参数：\n"}) + arguments;
-  text += say(language, {"\noptions:\n", "\n选项：\n"}) + options;
-  return text + (app.get_footer().empty() ? "" : "\n" + app.get_footer() + "\n");
+  if (!arguments.empty())
+    text += say(language, {"\n"
+                           "arguments:\n",
+                           "\n"
+                           "参数：\n"}) +
+            arguments;
+  text += say(language, {"\n"
+                         "options:\n",
+                         "\n"
+                         "选项：\n"}) +
+          options;
+  if (!app.get_footer().empty()) text += "\n" + filled(app.get_footer());
+  return text;
 }
 
 }  // namespace mha::cli

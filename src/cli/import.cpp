@@ -35,8 +35,9 @@ std::optional<std::optional<Value>> or_none(const std::optional<std::string>& te
   return std::optional<Value>(parse(*text));
 }
 
-io::ImportOptions options_from(const ImportTexts& texts) {
+io::ImportOptions options_from(const ImportTexts& texts, const World& world) {
   io::ImportOptions options;
+  language_from(texts.lang, world);
   if (texts.layer) options.layer.layer = parse_number("--layer", *texts.layer, 0, largest_count);
   options.layer.prefix = texts.prefix;
   if (texts.heads) options.heads.heads = parse_number("--heads", *texts.heads, 1, largest_count);
@@ -73,7 +74,7 @@ constexpr Text without_x = {"{} is still missing, with {} columns; name it here 
 class Import {
  public:
   Import(const ImportTexts& texts, World& world)
-      : options_(options_from(texts)),
+      : options_(options_from(texts, world)),
         inputs_(inputs_from(texts)),
         output_(*texts.output),
         world_(world),
@@ -116,15 +117,20 @@ class Import {
 
 constexpr Text import_examples = {
     "MODEL is a .safetensors file, a model.safetensors.index.json or the folder of a model. config.json beside it says how "
-    "many\nheads there are and how they attend; where there is none, the options say it.\n\nexamples:\n  mha import bert/ "
-    "--layer 3 --x X.npy -o problem.json     layer 3, counted from 0 as in the tensors' names\n  mha import "
-    "gpt2/model.safetensors --layer 0 -o problem.json\n  mha import layer.safetensors --family llama --heads 32 --kv-heads "
-    "8 --rope-base 500000 -o problem.json\n  mha run problem.json --steps weights --heads 1",
-    "MODEL 是 .safetensors 文件、model.safetensors.index.json 或模型的文件夹。旁边的 config.json "
-    "说明有几个头、\n如何作注意力；没有它时由选项说明。\n\n示例：\n  mha import bert/ --layer 3 --x X.npy -o problem.json  "
-    "   第 3 层，同张量名称一样从 0 数起\n  mha import gpt2/model.safetensors --layer 0 -o problem.json\n  mha import "
-    "layer.safetensors --family llama --heads 32 --kv-heads 8 --rope-base 500000 -o problem.json\n  mha run problem.json "
-    "--steps weights --heads 1"};
+    "many "
+    "heads there are and how they attend; where there is none, the options say it.\n\n"
+    "examples:\n"
+    "  mha import bert/ --layer 3 --x X.npy -o problem.json     counted from 0\n"
+    "  mha import gpt2/model.safetensors --layer 0 -o problem.json\n"
+    "  mha import layer.safetensors --family llama --heads 32 -o problem.json\n"
+    "  mha run problem.json --steps weights --heads 1",
+    "模型是 .safetensors 文件、model.safetensors.index.json 或模型的文件夹。旁边的 config.json 说明有几个头、"
+    "如何作注意力；没有它时由选项说明。\n\n"
+    "示例：\n"
+    "  mha import bert/ --layer 3 --x X.npy -o problem.json     从 0 数起\n"
+    "  mha import gpt2/model.safetensors --layer 0 -o problem.json\n"
+    "  mha import layer.safetensors --family llama --heads 32 -o problem.json\n"
+    "  mha run problem.json --steps weights --heads 1"};
 
 void declare_import_options(CommandLine& app, ImportTexts& texts) {
   declare_argument(app, "MODEL", texts.model,

@@ -33,7 +33,7 @@ void declare_repeatable(CommandLine& app, const char* name, std::vector<std::str
 }
 
 void declare_flag(CommandLine& app, const char* name, bool& flag, const Saying& help) {
-  app.add_flag(name, flag, help.in(app.language));
+  app.add_flag(name, flag, help.in(app.language))->disable_flag_override();
 }
 
 void declare_argument(CommandLine& app, const char* name, std::optional<std::string>& value, const Saying& help) {

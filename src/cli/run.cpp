@@ -256,16 +256,24 @@ class Run {
 };
 
 constexpr Text run_examples = {
-    "examples:\n  mha run                                    the worked 3×4 example\n  mha run mine.json --round 3         "
-    "       each step rounded, as with a pencil\n  mha run mine.json -o trace.json            every step as JSON\n  mha "
-    "run mine.json --steps output -o y.npy  one matrix for NumPy\n  mha run packed --steps packed,Q --heads 2  only these "
-    "steps, only head 2\n  mha run --device gpu --dtype f32 --against cpu  each step held against the CPU\n  mha run "
-    "bag_zh --lang zh --steps weights   in Chinese\n  cat mine.json | mha run -                  from standard input",
-    "示例：\n  mha run                                    3×4 手算示例\n  mha run mine.json --round 3                "
-    "每步四舍五入，如同笔算\n  mha run mine.json -o trace.json            每一步写成 JSON\n  mha run mine.json --steps "
-    "output -o y.npy  给 NumPy 的一个矩阵\n  mha run packed --steps packed,Q --heads 2  只看这些步骤和头 2\n  mha run "
-    "--device gpu --dtype f32 --against cpu  每一步与 CPU 对照\n  mha run bag_zh --lang zh --steps weights   用中文\n  cat "
-    "mine.json | mha run -                  从标准输入"};
+    "examples:\n"
+    "  mha run                                    the worked 3×4 example\n"
+    "  mha run mine.json --round 3                each step rounded, as with a pencil\n"
+    "  mha run mine.json -o trace.json            every step as JSON\n"
+    "  mha run mine.json --steps output -o y.npy  one matrix for NumPy\n"
+    "  mha run packed --steps packed,Q --heads 2  only these steps, only head 2\n"
+    "  mha run --device gpu --dtype f32 --against cpu  each step held against the CPU\n"
+    "  mha run bag_zh --lang zh --steps weights   in Chinese\n"
+    "  cat mine.json | mha run -                  from standard input",
+    "示例：\n"
+    "  mha run                                    3×4 手算示例\n"
+    "  mha run mine.json --round 3                每步四舍五入，如同笔算\n"
+    "  mha run mine.json -o trace.json            每一步写成 JSON\n"
+    "  mha run mine.json --steps output -o y.npy  给 NumPy 的一个矩阵\n"
+    "  mha run packed --steps packed,Q --heads 2  只看这些步骤和头 2\n"
+    "  mha run --device gpu --dtype f32 --against cpu  每一步与 CPU 对照\n"
+    "  mha run bag_zh --lang zh --steps weights   用中文\n"
+    "  cat mine.json | mha run -                  从标准输入"};
 
 void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
   declare_arguments(app, "PROBLEM", texts.problem,

@@ -40,7 +40,7 @@ std::pair<std::size_t, std::size_t> steps_called(std::string_view name) {
   std::vector<std::string_view> names{"packed"};
   for (const StepName& step : step_names) names.push_back(step.id);
   throw Error({"--steps: no step is called '{}'.{} The steps are {}", "--steps：没有叫 '{}' 的步骤。{}步骤有 {}"}, name,
-              did_you_mean(name, names), fmt::join(names, ", "));
+              did_you_mean(name, names), listed(names));
 }
 
 }  // namespace
@@ -119,8 +119,7 @@ std::vector<bool> parse_steps(std::string_view text) {
 std::size_t parse_choice(std::string_view option, std::string_view text, const std::vector<std::string_view>& names) {
   const auto found = std::find(names.begin(), names.end(), text);
   if (found == names.end())
-    throw Error({"{} '{}': expected {}.{}", "{} '{}'：应为 {}。{}"}, option, text,
-                Saying{fmt::format("{}", fmt::join(names, " or ")), fmt::format("{}", fmt::join(names, " 或 "))},
+    throw Error({"{} '{}': expected {}.{}", "{} '{}'：应为 {}。{}"}, option, text, listed(names, {" or ", " 或 "}),
                 did_you_mean(text, names));
   return static_cast<std::size_t>(found - names.begin());
 }

@@ -69,7 +69,7 @@ Saying did_you_mean(std::string_view name, std::span<const std::string_view> kno
 
 Saying did_you_mean_or_known(std::string_view name, std::span<const std::string_view> known) {
   const Saying suggestion = did_you_mean(name, known);
-  return suggestion.en.empty() ? say({" Known: {}.", "可以写 {}。"}, fmt::join(known, ", ")) : suggestion;
+  return suggestion.en.empty() ? say({" Known: {}.", "可以写 {}。"}, listed(known)) : suggestion;
 }
 
 }  // namespace mha

@@ -75,8 +75,13 @@ class ZipError {
 
   zip_error_t* get() { return &error_; }
   Saying text() {
-    if (error_.zip_err == ZIP_ER_EXISTS) return {"two entries have one name", "有两个成员同名"};
-    return named_so(libzip().error_strerror(&error_));
+    const std::string said =
+        error_.zip_err == ZIP_ER_EXISTS ? "two entries have one name" : libzip().error_strerror(&error_);
+    switch (error_.zip_err) {
+      case ZIP_ER_EXISTS: return {said, "有两个成员同名"};
+      case ZIP_ER_NOZIP: return {said, "它不是 zip 压缩包"};
+      default: return {said, "压缩包已损坏或不完整"};
+    }
   }
 
  private:

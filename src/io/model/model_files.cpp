@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "core/utf8.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
@@ -100,7 +101,7 @@ void ModelFiles::read_folder() {
                 folder_);
   throw Error({"{}: there are several .safetensors files and no {}; name one of them: {}",
                "{}：有几个 .safetensors 文件，但没有 {}；请写其中一个：{}"},
-              folder_, index_name, fmt::join(names, ", "));
+              folder_, index_name, listed(names));
 }
 
 void ModelFiles::read_single(const std::string& path) {

@@ -49,7 +49,7 @@ const Family& family_called(const std::string& name, Names names) {
     if (fits(family, names)) return family;
     throw Error({"--family {}: the tensors of this layer are not named as those of {}; with these names it is one of {}",
                  "--family {}：这一层的张量名称不是 {} 的；这样的名称属于 {} 之一"},
-                name, family.title, fmt::join(names_of_families(names), ", "));
+                name, family.title, listed(names_of_families(names)));
   }
   std::vector<std::string_view> known;
   known.reserve(families.size());
@@ -79,7 +79,7 @@ std::pair<const Family*, Saying> find_family(const AttentionPlace& place, const 
                  "one of them does, say which: --family {}",
                  "config.json 的 {1} 是 {0}，mha "
                  "不认识张量名称如此（{2}）的这种模型；如果它的注意力与其中某一种相同，请说明是哪一种：--family {3}"},
-                type->key, quote(type->value), fmt::join(model_types_of(place.names), ", "), fmt::join(names, "|"));
+                type->key, quote(type->value), listed(model_types_of(place.names)), fmt::join(names, "|"));
   if (names.size() > 1)
     throw Error({"several families name their tensors q_proj, k_proj, v_proj and o_proj, and {} says which this is; say it "
                  "with --family {}, and --rope-base, --window, --softcap and --scale where they are not the usual ones",

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "io/arrays/matrix_archive.hpp"
+#include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
 #include "io/json/tree.hpp"
 #include "io/json/writer.hpp"
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 fs::path real_folder_of(const std::string& file) {
   std::error_code error;
   fs::path folder = fs::weakly_canonical(folder_of(file), error);
-  if (error) throw Error({"{}: its folder cannot be found: {}", "{}：找不到它的文件夹：{}"}, file, error.message());
+  if (error) throw Error({"{}: its folder cannot be found: {}", "{}：找不到它的文件夹：{}"}, file, system_says(error.value()));
   return folder;
 }
 

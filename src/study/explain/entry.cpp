@@ -142,11 +142,11 @@ class Meaning {
     return what.en == row_word.en ? range : say({"{}, counted from {}", "{}（从 {} 开始编号）"}, range, base_);
   }
 
-  std::string steps() const {
-    std::string list;
+  Saying steps() const {
+    std::vector<std::string_view> ids;
     for (const StepName& name : step_names)
-      if (plan_.find(name.step)) list += (list.empty() ? "" : ", ") + std::string(name.id);
-    return list;
+      if (plan_.find(name.step)) ids.push_back(name.id);
+    return listed(ids);
   }
 
   std::string_view text_;

@@ -285,7 +285,7 @@ constexpr std::array mask_rows = {
         [](Forms& forms) { mask_numbers(forms, 0, -minus_infinity); }},
     Mistake{"mask_nan",
             {"(1 − mask)·(−∞) was added, and 0·(−∞) is NaN where a query may look: choose 0 or −∞ instead of multiplying",
-             "加的是 (1 − 掩码)·(−∞)，可以看的位置 0·(−∞) 为 NaN：应直接取 0 或 −∞，不要相乘"},
+             "加的是 （1 − 掩码）·(−∞)，可以看的位置 0·(−∞) 为 NaN：应直接取 0 或 −∞，不要相乘"},
             StepId::masked,
             'C',
             [](Forms& forms) { mask_numbers(forms, std::numeric_limits<double>::quiet_NaN(), minus_infinity); }},
