@@ -24,7 +24,8 @@ def labels():
         for key in ("tokens", "tokens_kv"):
             for entry in problem.get(key, []):
                 names.update(entry if isinstance(entry, list) else [entry])
-    return re.compile("|".join(rf"\b{re.escape(name)}\b" for name in names if re.match("[A-Za-z]", name)))
+        names.update(head["name"] for head in problem.get("heads", []) if "name" in head)
+    return re.compile("|".join(rf"\b{re.escape(name)}\b" for name in sorted(names, key=len, reverse=True) if re.match("[A-Za-z]", name)))
 
 
 LABELS = labels()

@@ -39,7 +39,6 @@ class Checker {
   RowPlan right_;
   std::vector<FairPlan> fair_;
   std::vector<Candidate> candidates_, pairs_;
-  Reading truth_;  // nothing given
 };
 
 // Reads and checks each, on several threads; one that cannot be read gets a report that says why. The reports are in the
