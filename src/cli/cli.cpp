@@ -46,18 +46,17 @@ const Command& find_command(const std::string& name) {
 // What CLI11 finds wrong, in our words: all values are texts, so that only their number can be.
 [[noreturn]] void refuse_parse(const CommandLine& app, const CLI::ParseError& error) {
   const std::string said = error.what();
-  const CLI::Option* meant = nullptr;  // the longest name that is spoken of
+  const CLI::Option* meant = nullptr;
+  std::string name;  // the longest that is spoken of
   for (const CLI::Option* option : app.get_options())
-    if (said.find(option->get_name()) != std::string::npos &&
-        (meant == nullptr || option->get_name().size() > meant->get_name().size()))
-      meant = option;
-  const std::string name = meant == nullptr ? said : meant->get_name();
+    for (const std::string& known : option->get_lnames())
+      if (known.size() > name.size() && said.find(known) != std::string::npos) meant = option, name = known;
   if (meant != nullptr && meant->get_items_expected_max() == 0)
-    throw Error({"{}: it takes no value; `{} --help` shows how", "{}：它没有值；`{} --help` 说明写法"}, name,
+    throw Error({"{}: it takes no value; `{} --help` shows how", "{}：它没有值；`{} --help` 说明写法"}, "--" + name,
                 app.get_name());
   throw Error({"{}: it takes one value, and stands once; `{} --help` shows how",
                "{}：应有一个值，而且只出现一次；`{} --help` 说明写法"},
-              name, app.get_name());
+              "--" + name, app.get_name());
 }
 
 Exit run_command(const std::vector<std::string>& arguments, World& world) {

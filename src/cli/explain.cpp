@@ -9,8 +9,7 @@
 #include "compute/engine.hpp"
 #include "core/suggest.hpp"
 #include "io/problem/answer.hpp"
-#include "study/explain/explanation_json.hpp"
-#include "study/explain/explanation_page.hpp"
+#include "study/explain/explain.hpp"
 
 namespace mha::cli {
 namespace {

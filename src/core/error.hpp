@@ -21,8 +21,6 @@ class Error : public std::runtime_error {
       : std::runtime_error(sentence.en), sentence_(sentence), exit_code_(exit_code) {}
   template <typename... Parts>
   explicit Error(const Text& text, const Parts&... parts) : Error(say(text, parts...)) {}
-  template <std::convertible_to<std::string> Old>
-  explicit Error(const Old& old, Exit exit_code = Exit::bad_input) : Error(named_so(old), exit_code) {}
 
   const Saying& sentence() const { return sentence_; }
   Exit exit_code() const { return exit_code_; }

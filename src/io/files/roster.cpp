@@ -63,28 +63,31 @@ class RosterReader {
       if (const std::string_view line = trimmed(text.substr(0, end)); !line.empty()) add(line);
       text.remove_prefix(std::min(end + 1, text.size()));
     }
-    if (students_.empty()) throw Error(fmt::format("{}: no names; write one on each line", file_));
+    if (students_.empty()) throw Error({"{}: no names; write one on each line", "{}：没有姓名；每行写一个"}, file_);
     return std::move(students_);
   }
 
  private:
-  [[noreturn]] void fail(const std::string& sentence) const {
-    throw Error(fmt::format("{}:{}: {}", file_, line_, sentence));
+  template <typename... Parts>
+  [[noreturn]] void fail(const Text& sentence, const Parts&... parts) const {
+    throw Error({"{}:{}: {}", "{}:{}: {}"}, file_, line_, say(sentence, parts...));
   }
 
   void add(std::string_view line) {
-    if (!is_utf8(line)) fail("this line is not UTF-8; save the roster as UTF-8");
+    if (!is_utf8(line)) fail({"this line is not UTF-8; save the roster as UTF-8", "这一行不是 UTF-8；请把名单存为 UTF-8"});
     std::string name(trimmed(line.substr(0, line.find(','))));
     if (line.front() == '"') {
       const std::optional<std::string> quoted = unquoted(line);
-      if (!quoted) fail("the quotes around the name do not close; end the name with \"");
+      if (!quoted)
+        fail({"the quotes around the name do not close; end the name with \"", "姓名两边的引号没有结束；请以 \" 结束姓名"});
       name = trimmed(*quoted);
     }
-    if (name.empty()) fail("no name in the first column");
+    if (name.empty()) fail({"no name in the first column", "第一列没有姓名"});
     const auto [earlier, is_new] = lines_.emplace(name, line_);
     if (!is_new)
-      fail(
-          fmt::format("{} stands in line {} already; give each student a name of their own", quote(name), earlier->second));
+      fail({"{} stands in line {} already; give each student a name of their own",
+            "{} 已在第 {} 行出现；每个学生要有自己的姓名"},
+           quote(name), earlier->second);
     students_.push_back({name, new_folder(name)});
   }
 

@@ -27,8 +27,6 @@ class InputFault : public std::runtime_error {
   template <typename... Parts>
   InputFault(Position position, std::string path, const Text& text, const Parts&... parts)
       : InputFault(position, std::move(path), say(text, parts...)) {}
-  template <std::convertible_to<std::string> Old>
-  InputFault(Position position, std::string path, const Old& old) : InputFault(position, std::move(path), named_so(old)) {}
 
   const Saying& sentence() const { return sentence_; }
   Position position() const { return position_; }

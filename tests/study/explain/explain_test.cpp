@@ -9,8 +9,6 @@
 #include "core/error.hpp"
 #include "show/text/text_writer.hpp"
 #include "study/check/random_study_problem.hpp"
-#include "study/explain/explanation_json.hpp"
-#include "study/explain/explanation_page.hpp"
 
 namespace mha::test {
 namespace {

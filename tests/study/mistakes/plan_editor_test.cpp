@@ -81,9 +81,8 @@ TEST_CASE("an edit of which the op makes no use is refused, and one that changes
 
 TEST_CASE("a mistake that is the right plan still is told as such", "[plan editor]") {
   const Problem p = standard_problem();
-  const Mistake nothing{"nothing", {"", ""}, StepId::weights, 'C', [](Forms& forms) {
-                          forms.add().step(StepId::weights).softmax.over = Softmax::Over::row;
-                        }};
+  const auto no_edit = [](Forms& forms) { forms.add().step(StepId::weights).softmax.over = Softmax::Over::row; };
+  const Mistake nothing("nothing", StepId::weights, 'C', no_edit, "", "");
   CHECK_THROWS_AS(nothing.variants(p), std::logic_error);
 }
 
