@@ -116,7 +116,8 @@ class Import {
 };
 
 constexpr Text import_examples = {
-    "MODEL is a .safetensors file, a model.safetensors.index.json or the folder of a model. config.json beside it says how "
+    "MODEL is a .safetensors or .npz file, a model.safetensors.index.json or the folder of a model. config.json beside it "
+    "says how "
     "many "
     "heads there are and how they attend; where there is none, the options say it.\n\n"
     "examples:\n"
@@ -124,7 +125,7 @@ constexpr Text import_examples = {
     "  mha import gpt2/model.safetensors --layer 0 -o problem.json\n"
     "  mha import layer.safetensors --family llama --heads 32 -o problem.json\n"
     "  mha run problem.json --steps weights --heads 1",
-    "模型是 .safetensors 文件、model.safetensors.index.json 或模型的文件夹。旁边的 config.json 说明有几个头、"
+    "模型是 .safetensors 或 .npz 文件、model.safetensors.index.json 或模型的文件夹。旁边的 config.json 说明有几个头、"
     "如何作注意力；没有它时由选项说明。\n\n"
     "示例：\n"
     "  mha import bert/ --layer 3 --x X.npy -o problem.json     从 0 数起\n"
@@ -134,8 +135,8 @@ constexpr Text import_examples = {
 
 void declare_import_options(CommandLine& app, ImportTexts& texts) {
   declare_argument(app, "MODEL", texts.model,
-                   {"a .safetensors file, an index of shards, or the folder of a model",
-                    ".safetensors 文件、分片的索引，或模型的文件夹"});
+                   {"a .safetensors or .npz file, an index of shards, or the folder of a model",
+                    ".safetensors 或 .npz 文件、分片的索引，或模型的文件夹"});
   declare_option(app, "-o,--output", texts.output, "FILE", {"the problem file to write", "要写的题目文件"});
   declare_option(app, "--layer", texts.layer, "N",
                  {"the layer, counted from 0 as in the names of the tensors", "层号，同张量名称一样从 0 数起"});
@@ -173,8 +174,8 @@ Action setup_import(CommandLine& app) {
   declare_import_options(app, *texts);
   return [texts](World& world) {
     if (!texts->model)
-      throw Error({"import what? Name a .safetensors file, an index of shards, or the folder of a model",
-                   "导入什么？请写 .safetensors 文件、分片的索引，或模型的文件夹"});
+      throw Error({"import what? Name a .safetensors or .npz file, an index of shards, or the folder of a model",
+                   "导入什么？请写 .safetensors 或 .npz 文件、分片的索引，或模型的文件夹"});
     if (!texts->output || *texts->output == "-")
       throw Error({"where to? Name a file, since the paths in it are relative to it: -o problem.json",
                    "写到哪里？请指定文件，其中的路径都相对于它：-o problem.json"});
