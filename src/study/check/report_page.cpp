@@ -52,7 +52,7 @@ class ReportPage {
     if (summary_only) return page_.take();
     add_names(reports);
     for (const Report& report : reports) {
-      if (report.is_right() || report.missing) continue;
+      if ((report.is_right() && report.unknown.empty()) || report.missing || report.all_blank) continue;
       page_.section({show::Words().quote(report.name)}, show::Section::Level::item);
       add(report, true);
     }
@@ -62,7 +62,7 @@ class ReportPage {
  private:
   void add(const Report& report, bool named_above) {
     add_facts(report, named_above);
-    if (report.missing || report.unusable) {
+    if (report.missing || report.unusable || report.all_blank) {
       page_.paragraph(words_.verdict(report));
     } else if (hint_) {
       for (std::string& sentence : words_.hint(report, *hint_)) page_.paragraph(std::move(sentence));
@@ -78,7 +78,7 @@ class ReportPage {
   void add_facts(const Report& report, bool named_above) {
     show::Facts facts;
     if (!named_above) facts.parts.push_back(show::Words().quote(report.file));
-    if (!report.unusable && !report.missing) {
+    if (!report.unusable && !report.missing && !report.all_blank) {
       facts.parts.emplace_back(writing(report.decimals));
       facts.parts.emplace_back(page_.say(show::phrase::counted_from, options_.index_base));
     }
