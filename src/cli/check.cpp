@@ -219,7 +219,7 @@ constexpr Text check_examples = {
     "  mha check worked answer.json                what is wrong, and why\n"
     "  mha check worked answer.json --hint 2       where to look, no true number\n"
     "  mha check mine.json answers/ --format csv   a folder of answers, one line each\n"
-    "  mha check class/ -o grades.csv              everyone's own problem; see --summary\n"
+    "  mha check class/ -o grades.csv              everyone's own problem\n"
     "  mha check worked class.jsonl -o report.json an answer a line, with \"name\"",
     "答卷是计算记录的任何一部分：{\"heads\": [{\"weights\": ...}], \"output\": ...}，或平铺：{\"A1\": ..., \"Y\": ...}。\n"
     "每一步都从答卷自己前面的数来判断，按所写的精确程度。\n"
