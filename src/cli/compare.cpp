@@ -95,7 +95,7 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
     throw Error({"--mistake {0}: it cannot be made on {1}; `mha mistakes {1}` lists what can. {2}",
                  "--mistake {0}：在 {1} 上不可能犯这种错误；`mha mistakes {1}` 列出可能的错误。{2}"},
                 mistake.id, name, elsewhere(mistake));
-  remarks.emplace_back(std::string(mistake.what.in(language)));
+  remarks.emplace_back(study::in_layout(mistake.what.in(language), problem.layout));
   const study::Variant* shown = shown_form(problem, forms);
   if (shown == nullptr)
     remarks.emplace_back(show::say(language, mistake_hidden) + (language == Language::en ? " " : "") +
