@@ -122,15 +122,12 @@ void AnswerReader::take(Node& node, StepId step, std::optional<Index> head) {
   if (node.as<Null>() != nullptr) return;
   Grid& grid = expect_rows(node, Entries::answers);
   if (grid.nulls.size() == grid.numbers.size()) return;
-  if (step != StepId::X) {
-    answer_.decimals = std::max(answer_.decimals, grid.writing.decimals);
-    answer_.digits = std::max(answer_.digits, grid.writing.digits);
-  }
   if (step == StepId::masked) {
     for (const std::size_t hidden : grid.nulls) grid.numbers[hidden] = -std::numeric_limits<double>::infinity();
     grid.nulls.clear();
   }
-  AnswerMatrix matrix{step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls)};
+  AnswerMatrix matrix{step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls),
+                      std::move(grid.writing)};
   refuse_another(node, matrix);
   answer_.matrices.push_back(std::move(matrix));
 }

@@ -75,7 +75,8 @@ class Walk {
     std::vector<Uncertain> operands;
     for (const ValueId id : step.in) operands.push_back(values_[at_id(id)]);
     Uncertain result{steps_.result(step, operands), nullptr};
-    if (precision_.propagated) result.radius = steps_.radius(step, operands, *result.numbers, precision_.arithmetic);
+    if (precision_.propagated)
+      result.radius = steps_.radius(step, operands, *result.numbers, precision_.arithmetic(step.id));
     return result;
   }
 
@@ -90,26 +91,31 @@ class Walk {
   // Compares what is given with what was computed.
   void begin(StepId row, const Uncertain& computed) {
     reading_ = &at(row).emplace();
+    const Index heads = std::max(computed.numbers->shape().heads, given_.heads(row));
+    matrices_.assign(static_cast<std::size_t>(heads), nullptr);
+    for (Index head = 0; head < heads; ++head) matrices_[static_cast<std::size_t>(head)] = given_.find(row, head);
     reading_->expected = {computed.numbers, with_writing(computed)};
     reading_->used = computed;
-    const Index heads = std::max(computed.numbers->shape().heads, given_.heads(row));
     reading_->heads.resize(static_cast<std::size_t>(heads));
-    matrices_.assign(static_cast<std::size_t>(heads), nullptr);
     for (Index head = 0; head < heads; ++head)
-      if (const GivenMatrix* matrix = given_.find(row, head)) {
-        matrices_[static_cast<std::size_t>(head)] = matrix;
-        likeness(head) = compare(*matrix, reading_->expected, head);
-      }
+      if (matrix_of(head) != nullptr) likeness(head) = compare(*matrix_of(head), reading_->expected, head);
   }
 
+  const GivenMatrix* matrix_of(Index head) const { return matrices_[static_cast<std::size_t>(head)]; }
+  const NumberForm& form_of(Index head) const {
+    return matrix_of(head) != nullptr ? matrix_of(head)->form : precision_.between;
+  }
   Likeness& likeness(Index head) { return reading_->heads[static_cast<std::size_t>(head)]; }
 
   // How far a written number may be from the computed one.
   std::shared_ptr<const Tensor> with_writing(const Uncertain& computed) const {
     auto tolerance = std::make_shared<Tensor>(computed.numbers->shape());
-    for (Index i = 0; i < tolerance->size(); ++i) {
-      const double radius = computed.radius ? computed.radius->data()[i] : 0;
-      tolerance->data()[i] = radius + precision_.written(computed.numbers->data()[i]);
+    const Shape& shape = tolerance->shape();
+    const Index size = shape.rows * shape.cols;
+    for (Index matrix = 0; matrix < shape.batch * shape.heads; ++matrix) {
+      const NumberForm& form = form_of(matrix % shape.heads);
+      for (Index i = matrix * size; i < (matrix + 1) * size; ++i)
+        tolerance->data()[i] = (computed.radius ? computed.radius->data()[i] : 0) + form.written(computed.numbers->data()[i]);
     }
     return tolerance;
   }
@@ -124,7 +130,7 @@ class Walk {
     bool any = false;
     for (Index head = 0; head < shape.heads; ++head) {
       if (!likeness(head).given || !likeness(head).same_shape || likeness(head).wrong == 0) continue;
-      const GivenMatrix& own = *matrices_[static_cast<std::size_t>(head)];
+      const GivenMatrix& own = *matrix_of(head);
       GivenMatrix accepted = own;
       for (Index item = 0; item < shape.batch; ++item)
         for (Index i = 0; i < shape.rows; ++i)
@@ -160,7 +166,7 @@ class Walk {
           const bool has_masked =
               masked != nullptr && masked->numbers.shape() == given_.find(StepId::weights, head)->numbers.shape();
           const double* written = has_masked ? masked->numbers.matrix(item, 0) + i * cols : nullptr;
-          if (are_keyless_weights(given, cols, written, precision_.written(1))) std::copy_n(right, cols, accepted);
+          if (are_keyless_weights(given, cols, written, form_of(head).written(1))) std::copy_n(right, cols, accepted);
         });
   }
 
@@ -175,7 +181,7 @@ class Walk {
     }
     for (Index head = 0; head < numbers->shape().heads; ++head)
       if (likeness(head).given && likeness(head).same_shape)
-        put(*matrices_[static_cast<std::size_t>(head)], computed, head, *numbers, radius.get());
+        put(*matrix_of(head), computed, head, *numbers, radius.get());
     reading_->used = {std::move(numbers), std::move(radius)};
   }
 
@@ -187,9 +193,9 @@ class Walk {
     const bool unchanged =
         info_of(step->op).moves || (step->op == Op::add && values_[at_id(step->in.front())].numbers->data()[i] == number);
     if (reads_a_row && unchanged) return known;
-    const double unit = 2 * precision_.absolute_between, units = number / unit;
+    const double unit = 2 * precision_.between.half_unit(), units = number / unit;
     const bool written_exactly = unit > 0 && known < unit * negligible && std::abs(units - std::round(units)) < negligible;
-    return written_exactly ? known : known + precision_.between(number);
+    return written_exactly ? known : known + precision_.between.written(number);
   }
 
   // The given matrix in place of the computed one. Who has the recomputed number itself has it as exactly as it can be
@@ -204,7 +210,7 @@ class Walk {
         if (radius != nullptr) {
           const double known = computed.radius ? computed.radius->matrix(item, head)[i] : 0;
           const bool equal = is_same(own[i], to[i], equal_numbers * std::max(1.0, std::abs(to[i])));
-          const double written = precision_.written(own[i]);
+          const double written = given.form.written(own[i]);
           radius->matrix(item, head)[i] = equal ? std::min(written, known) : written;
         }
         to[i] = own[i];

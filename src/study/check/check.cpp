@@ -25,6 +25,14 @@ constexpr Text other_keyless_rows = {"a row without a key has other weights than
 constexpr std::chrono::milliseconds between_reports(100);
 constexpr double chance = 1e-6;  // differences that tell nothing
 
+// Nothing is rounded.
+const Precision exactly = [] {
+  Precision precision;
+  precision.between.absolute = 0;
+  precision.propagated = false;
+  return precision;
+}();
+
 bool is_wrong(const Likeness& likeness) {
   return likeness.given && !likeness.matches();
 }
@@ -217,19 +225,23 @@ Checker::Checker(const Problem& problem, const ToleranceOptions& tolerance)
       candidates_(make_candidates(problem, right_)),
       pairs_(make_pairs(problem, right_)) {
   for (FairForm& form : fair_forms(problem)) fair_.push_back({RowPlan(std::move(form.plan)), form.remarks, form.rejoins});
-  truth_ = *read_answer(right_, GivenMatrices(io::Answer(), problem), Precision());
+  truth_ = *read_answer(right_, GivenMatrices(io::Answer(), problem), exactly);
 }
 
 Report Checker::check(const io::Answer& answer) const {
   Report report;
   report.name = answer.name;
   report.unknown = answer.unknown;
-  report.decimals = answer.decimals;
   for (const io::AnswerMatrix& matrix : answer.matrices)
     if (matrix.step != StepId::X) report.blanks += static_cast<Index>(matrix.blank.size());
-  const GivenMatrices given(answer, problem_);
-  const Precision precision = precision_of(answer, tolerance_);
+  GivenMatrices given(answer, problem_);
+  const Precision precision = recognise_forms(given, tolerance_, [&](StepId step) {
+    return truth_.at(step) ? truth_.at(step)->expected.numbers.get() : nullptr;
+  });
   const Read read = this->read(given, precision);
+  given.for_each([&](StepId step, Index, const GivenMatrix& matrix) {
+    if (step != StepId::X) report.decimals = std::max(report.decimals, matrix.writing.decimals);
+  });
   if (read.remarks != nullptr) report.remarks = *read.remarks;
   for (const StepName& name : step_names)
     if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
