@@ -11,7 +11,7 @@
 namespace mha::study {
 namespace {
 
-constexpr double equal_numbers = 1e-9;  // relative: the person has the recomputed value itself
+constexpr double equal_numbers = 1e-14;  // relative: the person has the recomputed value itself
 constexpr double negligible = 0.01;     // of a unit of the last decimal
 
 std::size_t at_id(ValueId id) {

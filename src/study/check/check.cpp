@@ -222,10 +222,23 @@ Checker::Checker(const Problem& problem, const ToleranceOptions& tolerance)
     : problem_(problem),
       tolerance_(tolerance),
       right_(answer_plan(problem)),
+      fair_(plans_of(fair_forms(problem))),
       candidates_(make_candidates(problem, right_)),
       pairs_(make_pairs(problem, right_)) {
-  for (FairForm& form : fair_forms(problem)) fair_.push_back({RowPlan(std::move(form.plan)), form.remarks, form.rejoins});
   truth_ = *read_answer(right_, GivenMatrices(io::Answer(), problem), exactly);
+}
+
+std::vector<Checker::FairPlan> Checker::plans_of(std::vector<FairForm> forms) {
+  std::vector<FairPlan> plans;
+  for (FairForm& form : forms) plans.push_back({RowPlan(std::move(form.plan)), form.remarks, form.rejoins});
+  return plans;
+}
+
+const std::vector<Checker::FairPlan>& Checker::rounded_factor(int decimals) const {
+  const std::lock_guard lock(mutex_);
+  const auto [forms, is_new] = rounded_factor_.try_emplace(decimals);
+  if (is_new) forms->second = plans_of(fair_forms(problem_, decimals));
+  return forms->second;
 }
 
 Report Checker::check(const io::Answer& answer) const {
@@ -260,14 +273,21 @@ Checker::Read Checker::read(const GivenMatrices& given, const Precision& precisi
   const Reading formulas = *read_answer(right_, given, precision);
   Read best{formulas, &right_, nullptr};
   std::optional<StepId> wrong = first_wrong_step(formulas);
-  for (const FairPlan& fair : fair_) {
+  const auto try_all = [&](const std::vector<FairPlan>& forms) {
+    for (const FairPlan& fair : forms) {
+      if (!wrong) return;
+      Reading reading = *read_answer(fair.plan, given, precision);
+      const std::optional<StepId> now = first_wrong_step(reading);
+      const bool later = !now || (*now > *wrong && *now > fair.rejoins);
+      if (!later || !confirms(reading, fair.rejoins) || !fits_as_well(reading, formulas, fair.rejoins)) continue;
+      best = {std::move(reading), &fair.plan, &fair.remarks};
+      wrong = now;
+    }
+  };
+  try_all(fair_);
+  for (const int decimals : precision.factor_decimals) {
     if (!wrong) break;
-    Reading reading = *read_answer(fair.plan, given, precision);
-    const std::optional<StepId> now = first_wrong_step(reading);
-    const bool later = !now || (*now > *wrong && *now > fair.rejoins);
-    if (!later || !confirms(reading, fair.rejoins) || !fits_as_well(reading, formulas, fair.rejoins)) continue;
-    best = {std::move(reading), &fair.plan, &fair.remarks};
-    wrong = now;
+    try_all(rounded_factor(decimals));
   }
   return best;
 }

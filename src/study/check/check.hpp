@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <mutex>
 
 #include "io/files/answer_files.hpp"
 
@@ -32,6 +34,9 @@ class Checker {
     StepId rejoins;
   };
 
+  static std::vector<FairPlan> plans_of(std::vector<FairForm> forms);
+  // The fair forms with a factor rounded to so many decimals.
+  const std::vector<FairPlan>& rounded_factor(int decimals) const;
   Read read(const GivenMatrices& given, const Precision& precision) const;
 
   const Problem& problem_;
@@ -40,6 +45,8 @@ class Checker {
   std::vector<FairPlan> fair_;
   std::vector<Candidate> candidates_, pairs_;
   Reading truth_;  // nothing given
+  mutable std::mutex mutex_;
+  mutable std::map<int, std::vector<FairPlan>> rounded_factor_;  // by decimals
 };
 
 // Reads and checks each, on several threads; one that cannot be read gets a report that says why. The reports are in the

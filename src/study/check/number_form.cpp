@@ -13,10 +13,10 @@ constexpr double same_as_true = 1e-12;     // relative
 
 // So many numbers tell what a larger matrix holds.
 constexpr std::size_t most_looked_at = 4096;
-// In bits. One number alone proves nothing, and several outweigh one that a person has changed.
-constexpr double most_of_one_number = 8, against = -12;
+// In bits. One number that has all its binary digits is proof enough; several outweigh one that a person has changed.
+constexpr double most_of_exact = 12, most_of_shortest = 8, against = -12;
 constexpr double short_decimal = -0.01;  // seldom the shortest form of anything that was computed
-constexpr double last_bits = 8;  // a number that needs none of the last three bits is one of few digits
+constexpr double last_bits = 8;  // a 16-bit number that needs none of the last three may come from exact work with few digits
 
 double size_of_written(double number) {
   return std::isfinite(number) ? std::abs(number) : 0;
@@ -51,14 +51,14 @@ bool is_shortest(const Floats& kind, double number, double stands_for, int digit
 
 double evidence_of(const Floats& kind, double number, double written_unit) {
   const double nearest = kind.nearest(number), spacing = kind.spacing(number);
+  const auto strength = [&](double most) { return std::clamp(std::log2(spacing / written_unit), 0.0, most); };
   if (nearest == number) {
-    if (number == std::trunc(number) || std::fmod(number / spacing, last_bits) == 0) return 0;
-  } else {
-    const int digits = Decimal(number).digits;
-    if (!is_shortest(kind, number, nearest, digits)) return against;
-    if (last_place(number, digits) > spacing) return short_decimal;
+    const bool is_short = kind.bits < of_32_bits.bits && std::fmod(number / spacing, last_bits) == 0;
+    return is_short || number == std::trunc(number) ? 0 : strength(most_of_exact);
   }
-  return std::clamp(std::log2(spacing / written_unit), 0.0, most_of_one_number);
+  const int digits = Decimal(number).digits;
+  if (!is_shortest(kind, number, nearest, digits)) return against;
+  return last_place(number, digits) > spacing ? short_decimal : strength(most_of_shortest);
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 namespace mha::study {
 namespace {
 
-constexpr double enough_evidence = 12;  // one answer in 4,096 would show as much by chance
+constexpr double enough_evidence = 10;  // one answer in 1,024 would show as much by chance
+constexpr double of_another_kind = -8;  // weakens it: a program may work in several kinds
 constexpr int float_digits = 9;         // as many identify every float32: with more, it was float64
 constexpr double as_good_as_whole = 1e-9;
 
@@ -107,10 +108,10 @@ class FormRecogniser {
       std::vector<Placed*> fit;
       double sum = 0;
       for (Placed& one : matrices_) {
-        const double evidence = one.form().floats == nullptr ? one.evidence_for(kind) : -1;
-        if (evidence < 0) continue;
-        fit.push_back(&one);
-        sum += evidence;
+        if (one.form().floats != nullptr) continue;
+        const double evidence = one.evidence_for(kind);
+        sum += std::max(evidence, of_another_kind);
+        if (evidence >= 0) fit.push_back(&one);
       }
       if (options_.floats == nullptr && sum < enough_evidence) continue;
       for (Placed* one : fit) {
@@ -141,7 +142,9 @@ class FormRecogniser {
       const bool is_exact = one.matrix.writing.decimals == 0 || one.is_exact_as_written();
       form.decimals = is_exact ? finest : one.matrix.writing.decimals;
       if (!is_exact) at_least(decimals, form.decimals);
+      if (!is_exact && one.step == StepId::scaled) precision_.factor_decimals.insert(form.decimals);
     }
+    if (precision_.factor_decimals.empty() && decimals) precision_.factor_decimals.insert(*decimals);
     NumberForm& between = precision_.between;
     if (decimals) {
       between.floats = nullptr;

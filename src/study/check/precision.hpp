@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 
 #include "study/check/given.hpp"
 
@@ -19,6 +20,8 @@ struct Precision {
   NumberForm between;      // of numbers that were worked with but not handed in
   bool propagated = true;  // what is not known of a step's operands is not known of its result
   std::array<const Floats*, step_count> computed_in = {};  // by StepId; null: none of its matrices was handed in
+
+  std::set<int> factor_decimals;  // to which 1/√d_k or √d_k may have been rounded
 
   const FloatingPoint& arithmetic(StepId step) const;
 };
