@@ -1,6 +1,8 @@
 // One block of doubles that grows without copying where the allocator can move pages instead (realloc).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -65,5 +67,10 @@ class Numbers {
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
 };
+
+// NaN is the same as NaN.
+inline bool same_numbers(const double* a, const double* b, std::size_t count) {
+  return std::equal(a, a + count, b, [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
 
 }  // namespace mha

@@ -75,6 +75,10 @@ enum StepField : unsigned {
   uses_heads_first = 64,
 };
 
+// What the entries that an op normalises together sum to, but for a row in which all are hidden: 1, or less where something
+// that is no entry takes part.
+enum class Shares { none, of_one, of_less };
+
 // One row for each op. What it reads and gives stands in core/op_rules.hpp, how it is computed in the backends.
 struct OpInfo {
   std::string_view name;
@@ -83,7 +87,7 @@ struct OpInfo {
   bool row_wise = false;       // row i of the result needs row i of the first operand only
   bool moves = false;          // each entry is one entry of the operand, as it is
   bool sums = false;           // an entry is a sum with as many terms as it reads (or, pooled, their maximum)
-  bool normalises = false;     // those terms are powers, and an entry is its own share in the sum
+  Shares shares = {};          // those terms are powers, and an entry is its own share in the sum
   double operations = 0;       // for an entry of the result, and
   double per_read = 0;         // as many more for each entry that it reads
   unsigned fields = 0;         // StepField
@@ -99,8 +103,12 @@ constexpr OpInfo info_of(Op op) {
     case Op::softcap: return {.name = "softcap", .row_wise = true, .operations = 3, .fields = uses_cap};
     case Op::add: return {.name = "add", .sign = "+", .row_wise = true, .sums = true, .operations = -1, .per_read = 1};
     case Op::softmax:  // maximum, difference, exponential, sum, quotient
-      return {
-          .name = "softmax", .row_wise = true, .sums = true, .normalises = true, .operations = 5, .fields = uses_softmax};
+      return {.name = "softmax",
+              .row_wise = true,
+              .sums = true,
+              .shares = Shares::of_one,
+              .operations = 5,
+              .fields = uses_softmax};
     case Op::merge: return {.name = "merge", .moves = true, .fields = uses_arrangement};
     case Op::copy: return {.name = "copy", .row_wise = true, .moves = true};
     case Op::relu: return {.name = "relu", .of_attention = false, .row_wise = true, .operations = 1};

@@ -65,6 +65,12 @@ bool is_row_wise(const Step& step) {
   return info_of(step.op).row_wise && !step.first_transposed && step.softmax.over == Softmax::Over::row;
 }
 
+bool weights_sum_to_one(const Plan& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
+    return step.id == StepId::weights && info_of(step.op).shares == Shares::of_one;
+  });
+}
+
 bool uses_all_that_is_set(const Step& step) {
   const Step plain{step.op, step.id, {}};
   unsigned set = 0;

@@ -124,6 +124,9 @@ std::optional<Shape> result_shape(const Plan& plan, const Step& step, const Shap
 // Whether row i of the step's result needs row i of its first operand only.
 bool is_row_wise(const Step& step);
 
+// Whether each row of the weights sums to 1, but for one without a key, which a softmax leaves at 0/0.
+bool weights_sum_to_one(const Plan& plan);
+
 // Whether no field is set that its op makes no use of: setting it would change nothing.
 bool uses_all_that_is_set(const Step& step);
 

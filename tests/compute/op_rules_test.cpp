@@ -125,7 +125,7 @@ TEST_CASE("a sum is the sum of its terms, and what only moves is what it reads",
     const OpInfo info = info_of(c.step.op);
     INFO(info.name);
     const bool one_product = c.step.op == Op::multiply;
-    if ((!info.sums && !info.moves && !one_product) || info.normalises || c.step.op == Op::pool) continue;
+    if ((!info.sums && !info.moves && !one_product) || info.shares != Shares::none || c.step.op == Op::pool) continue;
     const Plan plan = plan_of(c, dice);
     const Tensor result = result_of(plan);
     each_entry(result.shape(), [&](const Entry& at) {

@@ -64,7 +64,7 @@ const std::map<std::string_view, std::vector<std::string_view>> places = {
 TEST_CASE("schema: each object of a problem has the keys that the reader knows, no more and no fewer") {
   Source source(schema_text("problem"));
   const Node schema = read_json(source, {});  // leaves out $schema and keys with _, as everywhere
-  const std::vector<KeySet> known = problem_keys();
+  const std::span<const KeySet> known = problem_keys();
   CHECK(known.size() == places.size());
   for (const KeySet& set : known) {
     INFO(set.object);

@@ -46,18 +46,17 @@ class ArrayLister {
   }
 
   // The problem outlives the arrays, so that nobody needs to own its tensors.
-  void add_given(std::string name, const Tensor& tensor, std::vector<Index> axes, Index first_row = 0) {
-    const std::shared_ptr<const Tensor> given(std::shared_ptr<void>(), &tensor);
-    arrays_.push_back({std::move(name), std::move(axes), -1, 0, given, first_row});
+  void add_given(std::string name, const Tensor& tensor, std::vector<Index> axes) {
+    arrays_.push_back({std::move(name), std::move(axes), -1, 0, {std::shared_ptr<void>(), &tensor}, 0});
   }
 
   void add_parameters() {
     if (problem_.X_kv) add_given("parameters.X_kv", *problem_.X_kv, batch_axes(*problem_.X_kv));
-    if (problem_.packed)
-      add_packed();
-    else
-      add_heads();
-    if (!problem_.output_is_concat) add_linear("", "O", problem_.O, 0);
+    for (Parameter& parameter : parameters_in(problem_)) {
+      const std::string entry = parameter.list.empty() ? "" : fmt::format("{}.{}.", parameter.list, parameter.entry + 1);
+      arrays_.push_back({fmt::format("parameters.{}{}", entry, parameter.key), std::move(parameter.axes), -1, 0,
+                         std::move(parameter.tensor), parameter.first_row});
+    }
     // "mask.allow"; in a list "mask.2.allow".
     for (std::size_t i = 0; i < problem_.masks.size(); ++i) {
       const Mask& mask = problem_.masks[i];
@@ -65,39 +64,6 @@ class ArrayLister {
       const std::string number = problem_.mask_is_list ? fmt::format("{}.", i + 1) : "";
       add_given(fmt::format("parameters.mask.{}{}", number, mask_name(mask.kind)), mask.matrix, axes_of(mask));
     }
-  }
-
-  void add_linear(const std::string& group, std::string_view name, const Linear& linear, Index head) {
-    const Shape& shape = linear.W.shape();
-    add_given(fmt::format("parameters.{}W_{}", group, name), linear.W, {shape.rows, shape.cols}, head * shape.rows);
-    if (linear.b) add_given(fmt::format("parameters.{}b_{}", group, name), *linear.b, {linear.b->shape().cols}, head);
-  }
-
-  void add_keys_and_values(const std::string& group, Index head) {
-    add_linear(group, "K", problem_.K, head);
-    add_linear(group, "V", problem_.V, head);
-  }
-
-  void add_heads() {
-    for (Index head = 0; head < problem_.heads; ++head) {
-      const std::string group = fmt::format("heads.{}.", head + 1);
-      add_linear(group, "Q", problem_.Q, head);
-      if (!problem_.grouped) add_keys_and_values(group, head);
-    }
-    if (problem_.grouped)
-      for (Index head = 0; head < problem_.kv_heads; ++head)
-        add_keys_and_values(fmt::format("kv_heads.{}.", head + 1), head);
-  }
-
-  void add_packed() {
-    if (!problem_.fused) {
-      add_linear("", "Q", problem_.Q, 0);
-      return add_keys_and_values("", 0);
-    }
-    const auto fused = std::make_shared<const Linear>(fused_weights(problem_));
-    add_linear("", "QKV", *fused, 0);
-    for (std::size_t i = arrays_.size() - (fused->b ? 2 : 1); i < arrays_.size(); ++i)
-      arrays_[i].given = {fused, arrays_[i].given.get()};  // which nobody else owns
   }
 
   // As many as the file had.

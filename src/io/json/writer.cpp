@@ -84,6 +84,13 @@ void JsonWriter::null() {
   put("null");
 }
 
+void JsonWriter::integers(std::string_view name, std::span<const Index> values) {
+  key(name);
+  begin_array(Spread::line);
+  for (const Index value : values) integer(value);
+  end();
+}
+
 void JsonWriter::row(const double* first, Index count, Dtype dtype) {
   start_value();
   put("[");

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,7 @@ class JsonWriter {
   void number(std::string_view name, double value, Dtype dtype = Dtype::f64) { key(name), number(value, dtype); }
   void integer(std::string_view name, std::optional<Index> value) { key(name), value ? integer(*value) : null(); }
   void boolean(std::string_view name, bool value) { key(name), boolean(value); }
+  void integers(std::string_view name, std::span<const Index> values);
 
   void row(const double* first, Index count, Dtype dtype = Dtype::f64);
   void matrix(const double* first, Index rows, Index cols, Dtype dtype = Dtype::f64);

@@ -27,22 +27,18 @@ fs::path real_folder_of(const std::string& file) {
   return folder;
 }
 
-// Where the matrices are, in the words of a problem file.
-class ModelReferences : public MatrixReferences {
+// {"file": …, "tensor": …, "rows": [a, b]}, as a problem file points to its matrices.
+class ModelReference : public Reference {
  public:
-  ModelReferences(const AttentionTensors& tensors, const ImportedInputs& inputs, const std::string& problem)
-      : tensors_(tensors), inputs_(inputs), problem_(problem) {}
+  ModelReference(std::string file, std::string_view axis = "", const TensorPlace& place = {})
+      : file_(std::move(file)), axis_(axis), place_(place) {}
 
-  void write(JsonWriter& json, std::string_view key) const override {
-    if (key.starts_with('X')) return write_input(json, key, key == "X" ? inputs_.x : inputs_.x_kv);
-    const std::string_view name = key.substr(2);  // of W_… or b_…
-    const ProjectionPlaces& places = name == "QKV" ? *tensors_.qkv
-                                     : name == "Q" ? tensors_.q
-                                     : name == "K" ? tensors_.k
-                                     : name == "V" ? tensors_.v
-                                                   : tensors_.o;
-    if (key.starts_with('W')) return write_place(json, key, places.W, tensors_.out_by_in ? "rows" : "cols");
-    if (places.b) write_place(json, key, *places.b, "rows");
+  void write(JsonWriter& json) const override {
+    json.begin_object(Spread::line);
+    put(json, "file", file_);
+    if (!place_.tensor.empty()) put(json, "tensor", place_.tensor);
+    if (place_.cut) json.integers(axis_, *place_.cut);
+    json.end();
   }
 
  private:
@@ -52,36 +48,36 @@ class ModelReferences : public MatrixReferences {
     json.text(key, text);
   }
 
-  void write_input(JsonWriter& json, std::string_view key, const std::optional<std::string>& path) const {
-    if (!path) return;
-    json.key(key);
-    json.begin_object(Spread::line);
-    put(json, "file", relative_to_problem(*path, problem_));
-    json.end();
+  std::string file_;
+  std::string_view axis_;  // of the cut
+  TensorPlace place_;
+};
+
+// Tensors that are written as references; their shapes do not count.
+class References {
+ public:
+  References(const AttentionTensors& tensors, const std::string& problem)
+      : axis_(tensors.out_by_in ? "rows" : "cols"), problem_(problem) {}
+
+  Tensor input(const std::string& path) const {
+    return {Shape{}, std::make_shared<ModelReference>(relative_to_problem(path, problem_))};
+  }
+  Linear linear(const ProjectionPlaces& places) const {
+    Linear linear{tensor(places.W, axis_), std::nullopt};
+    if (places.b) linear.b = tensor(*places.b, "rows");
+    return linear;
   }
 
-  // {"file": …, "tensor": …, "rows": [a, b]}
-  void write_place(JsonWriter& json, std::string_view key, const TensorPlace& place, std::string_view axis) const {
-    json.key(key);
-    json.begin_object(Spread::line);
-    put(json, "file", relative_to_problem(place.file, problem_));
-    put(json, "tensor", place.tensor);
-    if (place.cut) {
-      json.key(axis);
-      json.begin_array(Spread::line);
-      for (const Index end : *place.cut) json.integer(end);
-      json.end();
-    }
-    json.end();
+ private:
+  Tensor tensor(const TensorPlace& place, std::string_view axis) const {
+    return {Shape{}, std::make_shared<ModelReference>(relative_to_problem(place.file, problem_), axis, place)};
   }
 
-  const AttentionTensors& tensors_;
-  const ImportedInputs& inputs_;
+  std::string_view axis_;
   const std::string& problem_;
 };
 
-// Everything of the problem but its matrices.
-Problem problem_of(const ImportedAttention& found, const ImportedInputs& inputs) {
+Problem problem_of(const ImportedAttention& found, const ImportedInputs& inputs, const References& references) {
   Problem problem;
   problem.title = title_of(found);
   problem.description = description_of(found);
@@ -92,6 +88,13 @@ Problem problem_of(const ImportedAttention& found, const ImportedInputs& inputs)
   problem.heads = found.heads.heads;
   problem.kv_heads = found.heads.kv_heads;
   problem.grouped = problem.heads != problem.kv_heads;
+  if (inputs.x) problem.X = references.input(*inputs.x);
+  if (inputs.x_kv) problem.X_kv = references.input(*inputs.x_kv);
+  const AttentionTensors& tensors = found.tensors;
+  problem.Q = references.linear(problem.fused ? *tensors.qkv : tensors.q);
+  problem.K = references.linear(problem.fused ? *tensors.qkv : tensors.k);
+  problem.V = references.linear(problem.fused ? *tensors.qkv : tensors.v);
+  problem.O = references.linear(tensors.o);
   if (found.rules.causal) {
     problem.masks.emplace_back().kind = Mask::Kind::causal;
     problem.mask_is_list = found.rules.window.has_value();
@@ -167,8 +170,7 @@ void check_inputs(const ImportedAttention& found, const ImportedInputs& inputs) 
 }
 
 void write_imported(Sink& sink, const ImportedAttention& found, const ImportedInputs& inputs, const std::string& problem) {
-  const ModelReferences references(found.tensors, inputs, problem);
-  write_problem(sink, problem_of(found, inputs), &references);
+  write_problem(sink, problem_of(found, inputs, {found.tensors, problem}));
 }
 
 }  // namespace mha::io

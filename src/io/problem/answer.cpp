@@ -54,12 +54,6 @@ class AnswerReader {
   Answer answer_;
 };
 
-bool same_matrix(const AnswerMatrix& a, const AnswerMatrix& b) {
-  return a.axes == b.axes && a.blank == b.blank &&
-         std::equal(a.numbers.data(), a.numbers.data() + a.numbers.size(), b.numbers.data(),
-                    [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
-}
-
 Answer AnswerReader::read(Node& root) {
   for (Member& member : expect_object(root, expected)) {
     if (member.key == "name") answer_.name = expect_text(member.node);
@@ -134,8 +128,12 @@ void AnswerReader::take(Node& node, StepId step, std::optional<Index> head) {
 
 // Twice the same does no harm; which of two different ones is meant nobody can tell.
 void AnswerReader::refuse_another(const Node& node, const AnswerMatrix& matrix) const {
+  const auto same = [&](const AnswerMatrix& other) {
+    return other.axes == matrix.axes && other.blank == matrix.blank &&
+           same_numbers(other.numbers.data(), matrix.numbers.data(), matrix.numbers.size());
+  };
   for (const AnswerMatrix& other : answer_.matrices)
-    if (other.step == matrix.step && other.head == matrix.head && !same_matrix(other, matrix))
+    if (other.step == matrix.step && other.head == matrix.head && !same(other))
       fail(node, fmt::format("{}{} is given twice, with different numbers; remove one of the two", name_of(matrix.step).id,
                              matrix.head ? std::to_string(*matrix.head + 1) : ""));
 }

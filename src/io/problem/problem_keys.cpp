@@ -1,50 +1,211 @@
-// Every key of a problem file, and what to say of a key that is none or stands in the wrong place.
+// Every key of a problem file: title, labels and the rules with a few numbers each (scale, softcap, rotary positions) as
+// they are read and written; the table of all; and what to say of a key that is none or stands in the wrong place.
 #include "io/problem/problem_keys.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"
 #include "io/problem/problem_reader.hpp"
+#include "io/problem/problem_writer.hpp"
 
 namespace mha::io {
 namespace {
 
+constexpr auto caption_keys = std::to_array<std::string_view>({"en", "zh"});
+constexpr auto rope_keys =
+    std::to_array<std::string_view>({"base", "pairing", "dims", "start", "positions", "positions_kv"});
+
+Caption read_caption(Node& node) {
+  if (const std::string* text = node.as<std::string>()) return {*text, "", false};
+  const Fields fields(node, caption_keys, "a text, or {\"en\": \"…\", \"zh\": \"…\"}");
+  for (const std::string_view language : caption_keys)
+    if (fields[language] == nullptr)
+      fail(node, fmt::format("\"{}\" is missing; write both languages, or one plain text", language));
+  return {expect_text(*fields["en"]), expect_text(*fields["zh"]), true};
+}
+
+const List& expect_list_of_labels(const Node& node) {
+  const List* list = node.as<List>();
+  if (list == nullptr) fail(node, fmt::format("found {}, expected a list of labels: [\"the\", \"cat\"]", describe(node)));
+  return *list;
+}
+
+// The labels of one item: one for each row of X or X_kv.
+std::vector<std::string> read_labels_of_item(const Node& node, Index rows, std::string_view input) {
+  const List& list = expect_list_of_labels(node);
+  const auto found = static_cast<Index>(list.size());
+  if (found != rows)
+    fail(node, fmt::format("{} for {} of {}; each row has one", counted(found, "label"), counted(rows, "row"), input));
+  std::vector<std::string> labels;
+  for (const Node& label : list) {
+    if (label.as<std::string>() == nullptr)
+      fail(label, fmt::format("found {}, expected a label, which is a text in double quotes", describe(label)));
+    labels.push_back(*label.as<std::string>());
+  }
+  return labels;
+}
+
+Labels read_labels(const Node& node, const Tensor& input, bool batched, std::string_view name) {
+  const List& list = expect_list_of_labels(node);
+  const bool per_item = !list.empty() && list.front().as<List>() != nullptr;
+  const Shape& shape = input.shape();
+  if (!per_item) return {read_labels_of_item(node, shape.rows, name)};
+  if (!batched) fail(node, fmt::format("lists of labels, but {} has no batch; write one list: [\"the\", \"cat\"]", name));
+  if (static_cast<Index>(list.size()) != shape.batch)
+    fail(node, fmt::format("{} of labels for {} of {}; write one for each, or one for all",
+                           counted(static_cast<Index>(list.size()), "list"), counted(shape.batch, "item"), name));
+  Labels labels;
+  for (const Node& item : list) labels.push_back(read_labels_of_item(item, shape.rows, name));
+  return labels;
+}
+
+constexpr std::string_view pairings[] = {"half", "interleaved"};
+
+double expect_positive(const Node& node) {
+  const double number = expect_number(node);
+  if (number <= 0) fail(node, fmt::format("found {}, expected a number above 0", number));
+  return number;
+}
+
+Pairing read_pairing(const Node& node) {
+  const std::string& text = expect_text(node);
+  if (text == pairings[0]) return Pairing::half;
+  if (text == pairings[1]) return Pairing::interleaved;
+  fail(node,
+       fmt::format("unknown pairing {}.{} Known: \"half\" (column t with t + dims/2), \"interleaved\" (2t with 2t + 1)",
+                   quote(text), did_you_mean(text, pairings)));
+}
+
+Index read_dims(const Node& node, Index d_k) {
+  const Index dims = expect_integer(node);
+  if (dims < 2 || dims > d_k || dims % 2 != 0)
+    fail(node, fmt::format("found {}, expected an even number from 2 to d_k = {}: columns turn in pairs", dims, d_k));
+  return dims;
+}
+
+void write_named(const ProblemPen& pen, std::string_view key, const Caption& caption) {
+  if (caption.empty()) return;
+  pen.json.key(key);
+  write_caption(pen.json, caption);
+}
+
+void read_tokens(Node& node, Problem& problem) {
+  problem.tokens = read_labels(node, problem.X, problem.batched, "X");
+}
+
+void read_tokens_kv(Node& node, Problem& problem) {
+  if (!problem.X_kv)
+    fail(node, "tokens_kv labels the rows of X_kv, and there is no X_kv; keys are labelled by tokens then");
+  problem.tokens_kv = read_labels(node, *problem.X_kv, problem.batched, "X_kv");
+}
+
+// Any finite number is a scale: 0 and negative ones show what they do.
+void read_scale(Node& node, Problem& problem) {
+  const std::string* text = node.as<std::string>();
+  if (text != nullptr && *text != "none")
+    fail(node, fmt::format("found {}, expected a number or \"none\"; without the key the scale is 1/√d_k", quote(*text)));
+  problem.scale = text != nullptr ? Scale{Scale::Kind::none, 0} : Scale{Scale::Kind::number, expect_number(node)};
+}
+
+void write_scale(const ProblemPen& pen) {
+  const Scale::Kind kind = pen.problem.scale.kind;
+  if (kind == Scale::Kind::none) return pen.json.text("scale", "none");
+  if (kind == Scale::Kind::number || pen.resolved) pen.json.number("scale", pen.problem.scale_factor());
+}
+
+void read_softcap(Node& node, Problem& problem) {
+  problem.softcap = expect_positive(node);
+}
+
+void write_softcap(const ProblemPen& pen) {
+  if (pen.problem.softcap) pen.json.number("softcap", *pen.problem.softcap);
+}
+
+void read_rope(Node& node, Problem& problem) {
+  const Fields fields(node, rope_keys, "an object, {} for the usual rotary positions");
+  Rope rope;
+  rope.dims = problem.d_k();
+  if (const Node* dims = fields["dims"]) rope.dims = read_dims(*dims, problem.d_k());
+  if (rope.dims % 2 != 0)
+    fail(node, fmt::format("d_k = {} is odd, but columns turn in pairs; write how many turn, {}", rope.dims,
+                           rope.dims > 1 ? fmt::format("\"dims\": {}", rope.dims - 1) : "which takes a d_k of at least 2"));
+  if (const Node* base = fields["base"]) rope.base = expect_positive(*base);
+  if (const Node* pairing = fields["pairing"]) rope.pairing = read_pairing(*pairing);
+  if (const Node* start = fields["start"]) rope.start = expect_integer(*start);
+  if (Node* positions = fields["positions"])
+    rope.positions = expect_integers(*positions, problem.queries(), "one for each row of X");
+  if (Node* positions = fields["positions_kv"])
+    rope.positions_kv = expect_integers(*positions, problem.keys(), "one for each key");
+  problem.rope = std::move(rope);
+}
+
+void write_rope(const ProblemPen& pen) {
+  if (!pen.problem.rope) return;
+  const Rope& rope = *pen.problem.rope;
+  pen.json.key("rope");
+  pen.json.begin_object(Spread::line);
+  pen.json.number("base", rope.base);
+  pen.json.text("pairing", rope.pairing == Pairing::half ? "half" : "interleaved");
+  pen.json.integer("dims", rope.dims);
+  pen.json.integer("start", rope.start);
+  if (rope.positions) pen.json.integers("positions", *rope.positions);
+  if (rope.positions_kv) pen.json.integers("positions_kv", *rope.positions_kv);
+  pen.json.end();
+}
+
 constexpr std::array problem_table = {
-    ProblemKey{"title", read_title, write_title},
-    ProblemKey{"description", read_description, write_description},
-    ProblemKey{"tokens", read_tokens, write_tokens},
-    ProblemKey{"tokens_kv", read_tokens_kv, write_tokens_kv},
-    ProblemKey{"X", nullptr, write_X},
-    ProblemKey{"X_kv", nullptr, write_X_kv},
-    ProblemKey{"heads", nullptr, write_weights},  // in either form, and the layout
-    ProblemKey{"kv_heads"},
-    ProblemKey{"num_heads"},
-    ProblemKey{"num_kv_heads"},
-    ProblemKey{"W_Q"},
-    ProblemKey{"W_K"},
-    ProblemKey{"W_V"},
-    ProblemKey{"b_Q"},
-    ProblemKey{"b_K"},
-    ProblemKey{"b_V"},
-    ProblemKey{"W_QKV"},
-    ProblemKey{"b_QKV"},
-    ProblemKey{"W_O", nullptr, write_output_projection},
-    ProblemKey{"b_O"},
-    ProblemKey{"layout"},
-    ProblemKey{"mask", read_masks, write_masks},
-    ProblemKey{"scale", read_scale, write_scale},
-    ProblemKey{"softcap", read_softcap, write_softcap},
-    ProblemKey{"rope", read_rope, write_rope},
+    ProblemKey{"title", Part::frame, [](Node& node, Problem& problem) { problem.title = read_caption(node); }, write_title},
+    ProblemKey{"description", Part::frame, [](Node& node, Problem& problem) { problem.description = read_caption(node); },
+               [](const ProblemPen& pen) { write_named(pen, "description", pen.problem.description); }},
+    ProblemKey{"tokens", Part::frame, read_tokens,
+               [](const ProblemPen& pen) { write_labels(pen.json, "tokens", pen.problem.tokens); }},
+    ProblemKey{"tokens_kv", Part::frame, read_tokens_kv,
+               [](const ProblemPen& pen) { write_labels(pen.json, "tokens_kv", pen.problem.tokens_kv); }},
+    ProblemKey{"X", Part::frame, nullptr, write_X},
+    ProblemKey{"X_kv", Part::frame, nullptr, write_X_kv},
+    ProblemKey{"heads", Part::weights, nullptr, write_weights},  // in either form, W_O, and the layout
+    ProblemKey{"kv_heads", Part::weights},
+    ProblemKey{"num_heads", Part::weights},
+    ProblemKey{"num_kv_heads", Part::weights},
+    ProblemKey{"W_Q", Part::weights},
+    ProblemKey{"W_K", Part::weights},
+    ProblemKey{"W_V", Part::weights},
+    ProblemKey{"b_Q", Part::weights},
+    ProblemKey{"b_K", Part::weights},
+    ProblemKey{"b_V", Part::weights},
+    ProblemKey{"W_QKV", Part::weights},
+    ProblemKey{"b_QKV", Part::weights},
+    ProblemKey{"W_O", Part::weights},
+    ProblemKey{"b_O", Part::weights},
+    ProblemKey{"layout", Part::frame},
+    ProblemKey{"mask", Part::rule, read_masks, write_masks},
+    ProblemKey{"scale", Part::rule, read_scale, write_scale},
+    ProblemKey{"softcap", Part::rule, read_softcap, write_softcap},
+    ProblemKey{"rope", Part::rule, read_rope, write_rope},
 };
 
-KeySet key_set(std::string_view object, std::span<const std::string_view> keys) {
-  return {object, {keys.begin(), keys.end()}};
-}
+constexpr auto keys_of_table = [] {
+  std::array<std::string_view, problem_table.size()> keys;
+  std::transform(problem_table.begin(), problem_table.end(), keys.begin(), [](const ProblemKey& row) { return row.key; });
+  return keys;
+}();
+
+constexpr KeySet key_sets[] = {
+    {"an entry of heads", head_keys},
+    {"an entry of kv_heads", kv_head_keys},
+    {"the problem itself", keys_of_table},
+    {"a title or description", caption_keys},
+    {"mask", mask_keys},
+    {"mask.causal", causal_keys},
+    {"mask.window", window_keys},
+    {"mask.alibi", alibi_keys},
+    {"rope", rope_keys},
+    {"a matrix in a file", matrix_file_keys},
+};
 
 bool is_among(std::string_view key, std::span<const std::string_view> keys) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
@@ -52,7 +213,7 @@ bool is_among(std::string_view key, std::span<const std::string_view> keys) {
 
 [[noreturn]] void refuse_key(const Node& node, const Member& member, std::span<const std::string_view> known) {
   std::string remedy;
-  for (const KeySet& set : problem_keys())  // where it belongs that is known, but not here
+  for (const KeySet& set : key_sets)  // where it belongs that is known, but not here
     if (remedy.empty() && is_among(member.key, set.keys)) remedy = fmt::format(" It belongs in {}.", set.object);
   if (remedy.empty()) remedy = did_you_mean_or_known(member.key, known);
   throw InputFault(member.position, node.path,
@@ -65,21 +226,8 @@ std::span<const ProblemKey> keys_of_problem() {
   return problem_table;
 }
 
-std::vector<KeySet> problem_keys() {
-  KeySet problem{"the problem itself", {}};
-  for (const ProblemKey& row : problem_table) problem.keys.push_back(row.key);
-  return {
-      key_set("an entry of heads", head_keys),
-      key_set("an entry of kv_heads", kv_head_keys),
-      std::move(problem),
-      key_set("a title or description", caption_keys),
-      key_set("mask", mask_keys),
-      key_set("mask.causal", causal_keys),
-      key_set("mask.window", window_keys),
-      key_set("mask.alibi", alibi_keys),
-      key_set("rope", rope_keys),
-      key_set("a matrix in a file", matrix_file_keys),
-  };
+std::span<const KeySet> problem_keys() {
+  return key_sets;
 }
 
 Fields::Fields(Node& node, std::span<const std::string_view> known, std::string_view what) : node_(&node), known_(known) {
@@ -87,11 +235,39 @@ Fields::Fields(Node& node, std::span<const std::string_view> known, std::string_
     if (!is_among(member.key, known)) refuse_key(node, member, known);
 }
 
+Fields Fields::of_problem(Node& root) {
+  return {root, keys_of_table, "one problem: {\"X\": …, \"heads\": …, \"W_O\": …}"};
+}
+
 Node* Fields::operator[](std::string_view key) const {
   assert(is_among(key, known_));
   for (Member& member : *node_->as<Object>())
     if (member.key == key) return &member.node;
   return nullptr;
+}
+
+void write_title(const ProblemPen& pen) {
+  write_named(pen, "title", pen.problem.title);
+}
+
+void write_caption(JsonWriter& json, const Caption& caption) {
+  if (!caption.bilingual) return json.text(caption.en);
+  json.begin_object(Spread::line);
+  json.text("en", caption.en);
+  json.text("zh", caption.zh);
+  json.end();
+}
+
+void write_labels(JsonWriter& json, std::string_view key, const Labels& labels) {
+  if (labels.empty()) return;
+  json.key(key);
+  if (labels.size() > 1) json.begin_array();
+  for (const std::vector<std::string>& item : labels) {
+    json.begin_array(Spread::line);
+    for (const std::string& text : item) json.text(text);
+    json.end();
+  }
+  if (labels.size() > 1) json.end();
 }
 
 }  // namespace mha::io

@@ -4,24 +4,34 @@
 #include <array>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "core/problem.hpp"
 #include "io/json/tree.hpp"
-#include "io/problem/problem_writer.hpp"
+#include "io/json/writer.hpp"
 
 namespace mha::io {
+
+// What is written, where to, and how.
+struct ProblemPen {
+  JsonWriter& json;
+  const Problem& problem;
+  bool with_matrices = true;  // else masks that hold a matrix are told by their kind alone
+  bool resolved = false;      // what the file leaves to a default is written out, as a trace does
+};
+
+// What a key says: a rule (which stands in the config of a trace as well), weights, or what goes round them.
+enum class Part { frame, weights, rule };
 
 // A key of the problem itself. X and the weights are read together, before the others; such keys have no `read` of their
 // own, and no `write` where another of them writes all.
 struct ProblemKey {
   std::string_view key;
+  Part part;
   void (*read)(Node& node, Problem& problem) = nullptr;  // once X and the weights are known, in the order of the table
   void (*write)(const ProblemPen& pen) = nullptr;        // nothing where the problem does not have it
 };
 std::span<const ProblemKey> keys_of_problem();
 
-inline constexpr auto caption_keys = std::to_array<std::string_view>({"en", "zh"});
 inline constexpr auto head_keys = std::to_array<std::string_view>({"name", "W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V"});
 inline constexpr auto kv_head_keys = std::to_array<std::string_view>({"W_K", "W_V", "b_K", "b_V"});
 inline constexpr auto mask_keys =
@@ -29,8 +39,6 @@ inline constexpr auto mask_keys =
 inline constexpr auto causal_keys = std::to_array<std::string_view>({"align"});
 inline constexpr auto window_keys = std::to_array<std::string_view>({"left", "right", "align"});
 inline constexpr auto alibi_keys = std::to_array<std::string_view>({"slopes", "align"});
-inline constexpr auto rope_keys =
-    std::to_array<std::string_view>({"base", "pairing", "dims", "start", "positions", "positions_kv"});
 inline constexpr auto matrix_file_keys =
     std::to_array<std::string_view>({"file", "name", "tensor", "transpose", "rows", "cols"});
 
@@ -39,6 +47,7 @@ class Fields {
  public:
   // The node must be an object with no other keys than these. `what` says what the object is for.
   Fields(Node& node, std::span<const std::string_view> known, std::string_view what);
+  static Fields of_problem(Node& root);
 
   Node* operator[](std::string_view key) const;  // one of the known; null where the file does not have it
   Node& node() const { return *node_; }          // the object itself
@@ -52,13 +61,19 @@ class Fields {
 void read_inputs(const Fields& fields, Problem& problem);             // X, X_kv
 void read_weights(const Fields& fields, Problem& problem);            // heads or packed, layout
 void read_output_projection(const Fields& fields, Problem& problem);  // W_O
-void read_title(Node& node, Problem& problem);
-void read_description(Node& node, Problem& problem);
-void read_tokens(Node& node, Problem& problem);
-void read_tokens_kv(Node& node, Problem& problem);
 void read_masks(Node& node, Problem& problem);
-void read_scale(Node& node, Problem& problem);
-void read_softcap(Node& node, Problem& problem);
-void read_rope(Node& node, Problem& problem);
+
+void write_title(const ProblemPen& pen);
+void write_X(const ProblemPen& pen);
+void write_X_kv(const ProblemPen& pen);
+void write_weights(const ProblemPen& pen);  // in the form in which the problem gave them
+void write_masks(const ProblemPen& pen);    // as the person wrote them
+
+// A tensor with as many axes as the file had: 1 is a row, 2 a matrix, 3 batch×rows×cols, 4 batch×heads×rows×cols. The axes
+// that the file leaves out have length 1, so that the numbers lie in memory as the file has them.
+void write_axes(JsonWriter& json, const Tensor& tensor, int axes);
+
+// Labels of tokens; nothing where there are none.
+void write_labels(JsonWriter& json, std::string_view key, const Labels& labels);
 
 }  // namespace mha::io

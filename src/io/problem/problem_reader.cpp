@@ -55,9 +55,7 @@ const Node* weights_of_queries(const Fields& fields) {
 constexpr std::string_view lists_of_labels[] = {"tokens", "tokens_kv"};
 
 Problem read_parts(Node& root) {
-  std::vector<std::string_view> known;
-  for (const ProblemKey& row : keys_of_problem()) known.push_back(row.key);
-  const Fields fields(root, known, "one problem: {\"X\": …, \"heads\": …, \"W_O\": …}");
+  const Fields fields = Fields::of_problem(root);
   Problem problem;
   read_inputs(fields, problem);
   read_weights(fields, problem);

@@ -1,9 +1,9 @@
 // Problem files: JSON in, a checked Problem out.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/problem.hpp"
 
@@ -19,8 +19,8 @@ Problem read_problem_text(std::string_view text, std::string_view name);
 // The keys that each kind of object in a problem file knows; keys that start with _ and $schema stand everywhere.
 struct KeySet {
   std::string_view object;
-  std::vector<std::string_view> keys;
+  std::span<const std::string_view> keys;
 };
-std::vector<KeySet> problem_keys();
+std::span<const KeySet> problem_keys();
 
 }  // namespace mha::io

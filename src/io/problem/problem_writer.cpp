@@ -1,113 +1,22 @@
-// A problem, or parts of it, in the words of the problem file.
+// The parameters of a problem, each once, and the problem file as a whole.
 #include "io/problem/problem_writer.hpp"
 
-#include <algorithm>
-#include <string>
+#include <fmt/format.h>
 
-#include "core/mask.hpp"
+#include <algorithm>
+
 #include "io/problem/problem_keys.hpp"
 
 namespace mha::io {
 namespace {
 
-void write_texts(JsonWriter& json, const std::vector<std::string>& texts) {
-  json.begin_array(Spread::line);
-  for (const std::string& text : texts) json.text(text);
-  json.end();
-}
-
-void write_integers(JsonWriter& json, std::string_view key, const std::vector<Index>& integers) {
-  json.key(key);
-  json.begin_array(Spread::line);
-  for (const Index integer : integers) json.integer(integer);
-  json.end();
-}
-
-void write_align(JsonWriter& json, const Align& align) {
-  switch (align.kind) {
-    case Align::Kind::top_left: return json.text("align", "top-left");
-    case Align::Kind::bottom_right: return json.text("align", "bottom-right");
-    case Align::Kind::offset: return json.integer("align", align.offsets.front());
-    case Align::Kind::per_item: return write_integers(json, "align", align.offsets);
-  }
-}
-
-// {"window": {"left": 1, "right": null, "align": "top-left"}}
-void write_rule(JsonWriter& json, const Mask& mask) {
-  json.begin_object(Spread::line);
-  json.key(mask_name(mask.kind));
-  json.begin_object(Spread::line);
-  if (mask.kind == Mask::Kind::window) {
-    json.integer("left", mask.left);
-    json.integer("right", mask.right);
-  }
-  if (mask.slopes) {
-    json.key("slopes");
-    json.row(mask.slopes->data(), static_cast<Index>(mask.slopes->size()));
-  }
-  if (mask.align) write_align(json, *mask.align);
-  json.end();
-  json.end();
-}
-
-// A tensor with as many axes as the file had: 1 is a row, 2 a matrix, 3 batch×rows×cols, 4 batch×heads×rows×cols. The axes
-// that the file leaves out have length 1, so that the numbers lie in memory as the file has them.
-void write_axes(JsonWriter& json, const Tensor& tensor, int axes) {
-  const Shape& shape = tensor.shape();
-  if (axes == 1) return json.row(tensor.data(), shape.cols);
-  if (axes == 2) return json.matrix(tensor.data(), shape.size() / shape.cols, shape.cols);
-  json.begin_array();
-  for (Index item = 0; item < shape.batch; ++item) {
-    if (axes == 4) json.begin_array();
-    for (Index head = 0; head < shape.heads; ++head) json.matrix(tensor.matrix(item, head), shape.rows, shape.cols);
-    if (axes == 4) json.end();
-  }
-  json.end();
-}
-
-void write_mask(JsonWriter& json, const Mask& mask, bool with_matrices) {
-  switch (mask.kind) {
-    case Mask::Kind::padding:
-    case Mask::Kind::allow:
-    case Mask::Kind::block:
-    case Mask::Kind::add:
-      if (!with_matrices) return json.text(mask_name(mask.kind));
-      json.begin_object();
-      json.key(mask_name(mask.kind));
-      write_axes(json, mask.matrix, mask.matrix_axes);
-      return json.end();
-    case Mask::Kind::none:
-    case Mask::Kind::causal:
-    case Mask::Kind::window:
-    case Mask::Kind::alibi:
-      if (!mask.short_form) return write_rule(json, mask);
-      if (!mask.align) return json.text(mask_name(mask.kind));
-      return json.text(mask.align->kind == Align::Kind::top_left ? "causal-top-left" : "causal-bottom-right");
-  }
-}
-
-// {"W_Q": …, "b_Q": …} of one head, or of all heads packed (head 0 of the tensor then).
-void write_linear(const ProblemPen& pen, const Linear& linear, std::string_view name, Index head = 0) {
-  const std::string W = std::string("W_").append(name), b = std::string("b_").append(name);
-  if (pen.references != nullptr) {
-    pen.references->write(pen.json, W);
-    return pen.references->write(pen.json, b);
-  }
-  pen.json.key(W);
-  pen.json.matrix(linear.W.matrix(0, head), linear.W.shape().rows, linear.W.shape().cols);
-  if (!linear.b) return;
-  pen.json.key(b);
-  pen.json.row(linear.b->matrix(0, head), linear.b->shape().cols);
-}
-
-void write_input(const ProblemPen& pen, std::string_view key, const Tensor& tensor) {
-  if (pen.references != nullptr) return pen.references->write(pen.json, key);
-  pen.json.key(key);
-  write_axes(pen.json, tensor, pen.problem.batched ? 3 : 2);
+const Reference* reference_of(const Tensor& tensor) {
+  return dynamic_cast<const Reference*>(tensor.stored().get());
 }
 
 // Q, K and V side by side again: by columns, or by rows (one behind the other in memory) where weights are out×in.
 Tensor join(const Tensor& q, const Tensor& k, const Tensor& v, bool by_rows) {
+  if (reference_of(q) != nullptr) return q;  // which names the whole
   Shape shape = q.shape();
   if (by_rows) {
     shape.rows += k.shape().rows + v.shape().rows;
@@ -126,46 +35,7 @@ Tensor join(const Tensor& q, const Tensor& k, const Tensor& v, bool by_rows) {
   return joined;
 }
 
-void write_packed(const ProblemPen& pen) {
-  const Problem& problem = pen.problem;
-  pen.json.integer("num_heads", problem.heads);
-  if (problem.grouped) pen.json.integer("num_kv_heads", problem.kv_heads);
-  if (problem.fused) return write_linear(pen, pen.references != nullptr ? Linear{} : fused_weights(problem), "QKV");
-  write_linear(pen, problem.Q, "Q");
-  write_linear(pen, problem.K, "K");
-  write_linear(pen, problem.V, "V");
-}
-
-// The list `heads` or `kv_heads`, whose entries hold what `write` writes of a head.
-template <typename WriteHead>
-void write_list_of_heads(JsonWriter& json, std::string_view key, Index heads, WriteHead write) {
-  json.key(key);
-  json.begin_array();
-  for (Index head = 0; head < heads; ++head) {
-    json.begin_object();
-    write(head);
-    json.end();
-  }
-  json.end();
-}
-
-void write_heads(const ProblemPen& pen) {
-  const Problem& problem = pen.problem;
-  const auto write_keys_and_values = [&](Index head) {
-    write_linear(pen, problem.K, "K", head);
-    write_linear(pen, problem.V, "V", head);
-  };
-  write_list_of_heads(pen.json, "heads", problem.heads, [&](Index head) {
-    const std::string name = problem.head_names.empty() ? "" : problem.head_names[static_cast<std::size_t>(head)];
-    if (!name.empty()) pen.json.text("name", name);
-    write_linear(pen, problem.Q, "Q", head);
-    if (!problem.grouped) write_keys_and_values(head);
-  });
-  if (problem.grouped) write_list_of_heads(pen.json, "kv_heads", problem.kv_heads, write_keys_and_values);
-}
-
-}  // namespace
-
+// W_QKV and b_QKV of a fused problem.
 Linear fused_weights(const Problem& problem) {
   const bool out_by_in = problem.layout == Layout::torch;
   Linear fused{join(problem.Q.W, problem.K.W, problem.V.W, out_by_in), std::nullopt};
@@ -173,50 +43,88 @@ Linear fused_weights(const Problem& problem) {
   return fused;
 }
 
-void write_problem(Sink& sink, const Problem& problem, const MatrixReferences* references) {
-  JsonWriter json(sink);
-  json.begin_object();
-  for (const ProblemKey& row : keys_of_problem())
-    if (row.write != nullptr) row.write({json, problem, references == nullptr, references});
-  json.end();
-  json.finish();
+class ParameterLister {
+ public:
+  explicit ParameterLister(const Problem& problem) : problem_(problem) {}
+
+  std::vector<Parameter> list() {
+    if (problem_.packed)
+      add_packed();
+    else
+      add_heads();
+    if (!problem_.output_is_concat) add("", 0, "O", here(problem_.O));
+    return std::move(parameters_);
+  }
+
+ private:
+  // The problem outlives the parameters, so that nobody needs to own its tensors.
+  static std::shared_ptr<const Linear> here(const Linear& linear) { return {std::shared_ptr<void>(), &linear}; }
+
+  void add(std::string_view list, Index entry, std::string_view name, const std::shared_ptr<const Linear>& linear) {
+    const Shape& W = linear->W.shape();
+    parameters_.push_back({list, entry, fmt::format("W_{}", name), {linear, &linear->W}, {W.rows, W.cols}, entry * W.rows});
+    if (!linear->b) return;
+    parameters_.push_back(
+        {list, entry, fmt::format("b_{}", name), {linear, &*linear->b}, {linear->b->shape().cols}, entry});
+  }
+
+  void add_keys_and_values(std::string_view list, Index entry) {
+    add(list, entry, "K", here(problem_.K));
+    add(list, entry, "V", here(problem_.V));
+  }
+
+  void add_packed() {
+    if (problem_.fused) return add("", 0, "QKV", std::make_shared<const Linear>(fused_weights(problem_)));
+    add("", 0, "Q", here(problem_.Q));
+    add_keys_and_values("", 0);
+  }
+
+  void add_heads() {
+    for (Index head = 0; head < problem_.heads; ++head) {
+      add("heads", head, "Q", here(problem_.Q));
+      if (!problem_.grouped) add_keys_and_values("heads", head);
+    }
+    if (problem_.grouped)
+      for (Index head = 0; head < problem_.kv_heads; ++head) add_keys_and_values("kv_heads", head);
+  }
+
+  const Problem& problem_;
+  std::vector<Parameter> parameters_;
+};
+
+void write_parameter(JsonWriter& json, const Parameter& parameter) {
+  json.key(parameter.key);
+  if (const Reference* reference = reference_of(*parameter.tensor)) return reference->write(json);
+  const std::vector<Index>& axes = parameter.axes;
+  const double* const first = parameter.tensor->data() + parameter.first_row * axes.back();
+  if (axes.size() == 1) return json.row(first, axes[0]);
+  json.matrix(first, axes[0], axes[1]);
 }
 
-void write_caption(JsonWriter& json, const Caption& caption) {
-  if (!caption.bilingual) return json.text(caption.en);
-  json.begin_object(Spread::line);
-  json.text("en", caption.en);
-  json.text("zh", caption.zh);
-  json.end();
+void write_input(const ProblemPen& pen, std::string_view key, const Tensor& tensor) {
+  if (tensor.size() == 0) return;  // an imported problem may wait for it
+  pen.json.key(key);
+  if (const Reference* reference = reference_of(tensor)) return reference->write(pen.json);
+  write_axes(pen.json, tensor, pen.problem.batched ? 3 : 2);
 }
 
-void write_labels(JsonWriter& json, std::string_view key, const Labels& labels) {
-  if (labels.empty()) return;
-  json.key(key);
-  if (labels.size() == 1) return write_texts(json, labels.front());
+}  // namespace
+
+std::vector<Parameter> parameters_in(const Problem& problem) {
+  return ParameterLister(problem).list();
+}
+
+void write_axes(JsonWriter& json, const Tensor& tensor, int axes) {
+  const Shape& shape = tensor.shape();
+  if (axes == 1) return json.row(tensor.data(), shape.cols);
+  if (axes == 2) return json.matrix(tensor.data(), shape.size() / shape.cols, shape.cols);
   json.begin_array();
-  for (const std::vector<std::string>& item : labels) write_texts(json, item);
+  for (Index item = 0; item < shape.batch; ++item) {
+    if (axes == 4) json.begin_array();
+    for (Index head = 0; head < shape.heads; ++head) json.matrix(tensor.matrix(item, head), shape.rows, shape.cols);
+    if (axes == 4) json.end();
+  }
   json.end();
-}
-
-void write_title(const ProblemPen& pen) {
-  if (pen.problem.title.empty()) return;
-  pen.json.key("title");
-  write_caption(pen.json, pen.problem.title);
-}
-
-void write_description(const ProblemPen& pen) {
-  if (pen.problem.description.empty()) return;
-  pen.json.key("description");
-  write_caption(pen.json, pen.problem.description);
-}
-
-void write_tokens(const ProblemPen& pen) {
-  write_labels(pen.json, "tokens", pen.problem.tokens);
-}
-
-void write_tokens_kv(const ProblemPen& pen) {
-  write_labels(pen.json, "tokens_kv", pen.problem.tokens_kv);
 }
 
 void write_X(const ProblemPen& pen) {
@@ -224,58 +132,44 @@ void write_X(const ProblemPen& pen) {
 }
 
 void write_X_kv(const ProblemPen& pen) {
-  if (pen.references != nullptr || pen.problem.X_kv) write_input(pen, "X_kv", pen.problem.keys_from());
+  if (pen.problem.X_kv) write_input(pen, "X_kv", *pen.problem.X_kv);
 }
 
 void write_weights(const ProblemPen& pen) {
-  const bool torch = pen.problem.layout == Layout::torch;
-  if (torch || pen.references != nullptr) pen.json.text("layout", torch ? "torch" : "x@W");
-  if (pen.problem.packed) {
-    write_packed(pen);
-  } else {
-    write_heads(pen);
+  const Problem& problem = pen.problem;
+  const bool torch = problem.layout == Layout::torch;
+  if (torch || !pen.with_matrices) pen.json.text("layout", torch ? "torch" : "x@W");
+  if (problem.packed) pen.json.integer("num_heads", problem.heads);
+  if (problem.packed && problem.grouped) pen.json.integer("num_kv_heads", problem.kv_heads);
+  std::string_view list;  // that is open, at this entry
+  Index entry = 0;
+  const auto go_to = [&](std::string_view to, Index to_entry) {
+    if (to == list && to_entry == entry) return;
+    if (!list.empty()) pen.json.end();
+    if (!list.empty() && to != list) pen.json.end();
+    if (!to.empty() && to != list) pen.json.key(to), pen.json.begin_array();
+    if (!to.empty()) pen.json.begin_object();
+    list = to;
+    entry = to_entry;
+    if (list != "heads" || problem.head_names.empty()) return;
+    const std::string& name = problem.head_names[static_cast<std::size_t>(entry)];
+    if (!name.empty()) pen.json.text("name", name);
+  };
+  for (const Parameter& parameter : parameters_in(problem)) {
+    go_to(parameter.list, parameter.entry);
+    write_parameter(pen.json, parameter);
   }
+  go_to("", 0);
+  if (problem.output_is_concat) pen.json.text("W_O", "identity");
 }
 
-void write_output_projection(const ProblemPen& pen) {
-  if (!pen.problem.output_is_concat) return write_linear(pen, pen.problem.O, "O");
-  pen.json.text("W_O", "identity");
-}
-
-void write_masks(const ProblemPen& pen) {
-  const std::vector<Mask>& masks = pen.problem.masks;
-  pen.json.key("mask");
-  if (!pen.problem.mask_is_list)
-    return masks.empty() ? pen.json.text("none") : write_mask(pen.json, masks.front(), pen.with_matrices);
-  pen.json.begin_array(pen.with_matrices ? Spread::lines : Spread::line);
-  for (const Mask& mask : masks) write_mask(pen.json, mask, pen.with_matrices);
-  pen.json.end();
-}
-
-void write_scale(const ProblemPen& pen) {
-  switch (pen.problem.scale.kind) {
-    case Scale::Kind::inverse_root_of_d_k: return;
-    case Scale::Kind::number: return pen.json.number("scale", pen.problem.scale.number);
-    case Scale::Kind::none: return pen.json.text("scale", "none");
-  }
-}
-
-void write_softcap(const ProblemPen& pen) {
-  if (pen.problem.softcap) pen.json.number("softcap", *pen.problem.softcap);
-}
-
-void write_rope(const ProblemPen& pen) {
-  if (!pen.problem.rope) return;
-  const Rope& rope = *pen.problem.rope;
-  pen.json.key("rope");
-  pen.json.begin_object(Spread::line);
-  pen.json.number("base", rope.base);
-  pen.json.text("pairing", rope.pairing == Pairing::half ? "half" : "interleaved");
-  pen.json.integer("dims", rope.dims);
-  pen.json.integer("start", rope.start);
-  if (rope.positions) write_integers(pen.json, "positions", *rope.positions);
-  if (rope.positions_kv) write_integers(pen.json, "positions_kv", *rope.positions_kv);
-  pen.json.end();
+void write_problem(Sink& sink, const Problem& problem) {
+  JsonWriter json(sink);
+  json.begin_object();
+  for (const ProblemKey& row : keys_of_problem())
+    if (row.write != nullptr) row.write({json, problem, reference_of(problem.Q.W) == nullptr});
+  json.end();
+  json.finish();
 }
 
 }  // namespace mha::io

@@ -1,50 +1,41 @@
 // A problem, or parts of it, in the words of the problem file.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/problem.hpp"
 #include "io/json/writer.hpp"
 
 namespace mha::io {
 
-// What stands in a problem file in the place of numbers: references into other files.
-class MatrixReferences {
+// Stands in a problem that is only written, in the place of numbers: a reference into another file.
+class Reference : public Stored {
  public:
-  virtual ~MatrixReferences() = default;
-  // Writes the member "X", "W_Q" or "b_Q", or nothing where there is none.
-  virtual void write(JsonWriter& json, std::string_view key) const = 0;
-};
+  virtual void write(JsonWriter& json) const = 0;
 
-// What is written, and where to.
-struct ProblemPen {
-  JsonWriter& json;
-  const Problem& problem;
-  bool with_matrices = true;                     // else masks that hold a matrix are told by their kind alone
-  const MatrixReferences* references = nullptr;  // in the place of the problem's own numbers
+  void read_rows(Index, Index, double*) const override { assert(false); }
+  void read_rows(Index, Index, float*) const override { assert(false); }
 };
 
 // One member for each key of the table that the problem has.
-void write_problem(Sink& sink, const Problem& problem, const MatrixReferences* references = nullptr);
+void write_problem(Sink& sink, const Problem& problem);
 
-void write_title(const ProblemPen& pen);
-void write_description(const ProblemPen& pen);
-void write_tokens(const ProblemPen& pen);
-void write_tokens_kv(const ProblemPen& pen);
-void write_X(const ProblemPen& pen);
-void write_X_kv(const ProblemPen& pen);
-void write_weights(const ProblemPen& pen);  // in the form in which the problem gave them
-void write_output_projection(const ProblemPen& pen);
-void write_masks(const ProblemPen& pen);  // as the person wrote them
-void write_scale(const ProblemPen& pen);
-void write_softcap(const ProblemPen& pen);
-void write_rope(const ProblemPen& pen);
-
-// The values of some, for other files.
 void write_caption(JsonWriter& json, const Caption& caption);
-void write_labels(JsonWriter& json, std::string_view key, const Labels& labels);  // nothing where there are none
 
-// W_QKV and b_QKV of a fused problem.
-Linear fused_weights(const Problem& problem);
+// A weight or a bias as the problem file has it: of all heads together, or of one.
+struct Parameter {
+  std::string_view list;  // "heads", "kv_heads"; empty for a key of the problem itself
+  Index entry = 0;        // of the list
+  std::string key;        // "W_Q"
+  std::shared_ptr<const Tensor> tensor;
+  std::vector<Index> axes;  // rows and columns; a bias has one axis
+  Index first_row = 0;      // the place in the tensor from which on its rows follow one another
+};
+
+// In the order of the file. They refer to the problem, which must outlive them.
+std::vector<Parameter> parameters_in(const Problem& problem);
 
 }  // namespace mha::io

@@ -1,8 +1,7 @@
 // Walks the table of step names in the order of the contract and writes each matrix straight from the trace.
 #include "io/problem/trace_writer.hpp"
 
-#include "io/json/writer.hpp"
-#include "io/problem/problem_writer.hpp"
+#include "io/problem/problem_keys.hpp"
 
 namespace mha::io {
 namespace {
@@ -13,7 +12,7 @@ class TraceWriter {
               bool with_weights)
       : json_(sink),
         problem_(problem),
-        pen_{json_, problem, with_weights},
+        pen_{json_, problem, with_weights, true},
         plan_(plan),
         trace_(trace),
         selection_(selection) {}
@@ -55,7 +54,6 @@ void TraceWriter::write() {
     json_.begin_object();
     write_X_kv(pen_);
     write_weights(pen_);
-    write_output_projection(pen_);
     json_.end();
   }
   write_step(name_of(StepId::X));
@@ -80,13 +78,8 @@ void TraceWriter::write_config() {
   json_.integer("d_k", problem_.d_k());
   json_.integer("d_v", problem_.d_v());
   json_.integer("d_out", problem_.d_out());
-  if (problem_.scale.kind == Scale::Kind::none) {
-    json_.text("scale", "none");
-  } else {
-    json_.number("scale", problem_.scale_factor());
-  }
-  write_softcap(pen_);
-  write_rope(pen_);
+  for (const ProblemKey& row : keys_of_problem())
+    if (row.part == Part::rule && row.write != write_masks) row.write(pen_);
   write_masks(pen_);
   write_labels(json_, "token_labels", problem_.tokens);
   write_labels(json_, "key_labels", problem_.tokens_kv);

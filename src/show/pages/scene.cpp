@@ -40,6 +40,10 @@ NumberStyle::Origin origin_of(Value::Role role) {
 Scene::Scene(const Problem& of_problem, const Plan& of_plan, const Trace& of_trace, const PageOptions& with_options)
     : problem(of_problem), plan(of_plan), trace(of_trace), options(with_options), keyless(keyless_rows(problem, plan)) {}
 
+bool is_given_matrix(const Value& value) {
+  return value.constant != nullptr && value.role != Value::Role::constant;
+}
+
 bool is_one_row_for_all(const Value& value) {
   return value.shape.rows == 1 && (value.role == Value::Role::bias || value.role == Value::Role::mask);
 }

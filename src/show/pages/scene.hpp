@@ -61,6 +61,9 @@ struct EntryAt {
 // A bias or a mask that is added to every row alike.
 bool is_one_row_for_all(const Value& value);
 
+// Whether its numbers stand in the problem.
+bool is_given_matrix(const Value& value);
+
 // Where a row that is rotated stands.
 Index position_of_row(const Problem& problem, const Step& rotation, Index row);
 

@@ -90,10 +90,11 @@ std::vector<Summand> Spelling::summands(EntryAt at) const {
   std::vector<Summand> result;
   if (!info.sums || (step_.op == Op::pool && step_.pooling == Pooling::maximum)) return result;
   const Terms terms = this->terms(at);
-  if (info.normalises && largest_in(terms) == minus_infinity) return result;
-  const std::optional<double> shift = info.normalises ? maximum_of(terms) : std::nullopt;
+  const bool normalises = info.shares != Shares::none;
+  if (normalises && largest_in(terms) == minus_infinity) return result;
+  const std::optional<double> shift = normalises ? maximum_of(terms) : std::nullopt;
   for (const Factors& term : terms)
-    result.push_back(info.normalises
+    result.push_back(normalises
                          ? exponential(term.front(), shift)
                          : Summand{term, term_text(term, As::names), term_text(term, As::numbers), term_value(term)});
   return result;

@@ -35,7 +35,7 @@ std::optional<double> Spelling::maximum_of(const Terms& slice) const {
 }
 
 std::optional<double> Spelling::maximum(EntryAt at) const {
-  return info_of(step_.op).normalises ? maximum_of(terms(at)) : std::nullopt;
+  return info_of(step_.op).shares != Shares::none ? maximum_of(terms(at)) : std::nullopt;
 }
 
 double Spelling::power(double exponent) const {

@@ -135,15 +135,17 @@ class EquationBuilder {
     return {};
   }
 
-  // An operand that a row-wise op reads stands right above, unless that step is not on the page. What takes the rows of
-  // other matrices shows none: the operand is the result, cut, joined or read in another way, or one matrix of each head.
+  // Of a function, the operand that a row-wise op reads stands right above, unless that step is not on the page or others
+  // stand beside it. What takes the rows of other matrices shows none: the operand is the result, cut, joined or read in
+  // another way, or one matrix of each head.
   void add_operands(const std::vector<ColumnGroup>& groups) {
-    if (!info_.sign.empty())
-      for (std::size_t i = 0; i < step_.in.size(); ++i) {
-        if (i == 0 || !scaling_of(scene_, step_)) add_operand(i, groups);
-      }
-    else if (info_.row_wise && !is_on_page(step_.in[0]))
-      add_operand(0, groups);
+    const auto is_given = [this](ValueId id) { return is_given_matrix(scene_.plan.value(id)); };
+    const bool any_given = std::any_of(step_.in.begin() + 1, step_.in.end(), is_given);
+    const bool shows_first = !info_.sign.empty() || (info_.row_wise && (any_given || !is_on_page(step_.in[0])));
+    for (std::size_t i = 0; i < step_.in.size(); ++i) {
+      const bool shows_other = info_.sign.empty() ? is_given(step_.in[i]) : !scaling_of(scene_, step_);
+      if (i == 0 ? shows_first : shows_other) add_operand(i, groups);
+    }
   }
 
   bool is_on_page(ValueId id) const {
@@ -165,8 +167,7 @@ class EquationBuilder {
   void add_signs_before_result() {
     if (const std::optional<Scaling> scaling = scaling_of(scene_, step_))
       equation_.parts.emplace_back((scaling->sign == "/" ? "÷ " : "× ") + scaling->number);
-    const bool is_function = info_.sign.empty() && !info_.moves && info_.row_wise;
-    equation_.parts.emplace_back(is_function ? "→" : "=");
+    equation_.parts.emplace_back(sign_before_result(step_));
   }
 
   const Scene& scene_;

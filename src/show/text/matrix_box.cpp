@@ -58,8 +58,8 @@ Box beside(const std::vector<Box>& boxes) {
 }
 
 MatrixDrawing::MatrixDrawing(const Matrix& matrix, const Pen& pen) : matrix_(matrix), pen_(pen) {
-  const auto is_starred = [](const Cell& cell) { return !cell.text.empty() && cell.text.back() == '*'; };
-  starred_ = std::any_of(matrix.cells.begin(), matrix.cells.end(), is_starred);
+  const auto is_wrong = [](const Cell& cell) { return cell.mark == Cell::Mark::wrong; };
+  starred_ = std::any_of(matrix.cells.begin(), matrix.cells.end(), is_wrong);
   for (Index column = 0; column < matrix.columns.drawn(); ++column) columns_.push_back(measured(column));
   if (!matrix.groups.empty()) assign_groups();
 }
@@ -114,8 +114,14 @@ void MatrixDrawing::assign_groups() {
 std::string MatrixDrawing::text(Index row, Index column) const {
   const std::optional<Index> shown_row = matrix_.rows.shown_at(row), shown_column = matrix_.columns.shown_at(column);
   std::string text = shown_row ? "…" : shown_column ? "⋮" : "⋱";
-  if (shown_row && shown_column) text = matrix_.cell(*shown_row, *shown_column).text;
-  return pen_.own(starred_ && text.back() != '*' ? text + " " : text);  // so that digits stand below digits
+  bool wrong = false;
+  if (shown_row && shown_column) {
+    const Cell& cell = matrix_.cell(*shown_row, *shown_column);
+    text = cell.text;
+    wrong = cell.mark == Cell::Mark::wrong;
+  }
+  if (starred_) text += wrong ? "*" : " ";  // so that digits stand below digits
+  return pen_.own(text);
 }
 
 std::string MatrixDrawing::row_label(Index row, int width) const {

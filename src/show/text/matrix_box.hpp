@@ -81,7 +81,7 @@ class MatrixDrawing {
 
   const Matrix& matrix_;
   const Pen& pen_;
-  bool starred_ = false;  // some numbers have a star behind them
+  bool starred_ = false;  // wrong entries have a star behind them, as colour is not everywhere
   std::vector<Column> columns_;
 };
 

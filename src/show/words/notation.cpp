@@ -203,7 +203,14 @@ std::optional<Scaling> scaling_of(const Scene& scene, const Step& step) {
 }
 
 std::string sign_before(const Step& step, std::size_t operand) {
-  return operand == 1 ? std::string(info_of(step.op).sign) : "+";
+  const std::string_view sign = info_of(step.op).sign;
+  if (sign.empty()) return ",";
+  return operand == 1 ? std::string(sign) : "+";
+}
+
+std::string sign_before_result(const Step& step) {
+  const OpInfo info = info_of(step.op);
+  return info.sign.empty() && info.row_wise && !info.moves ? "→" : "=";
 }
 
 std::string formula(const Scene& scene, const Step& step, Place place) {

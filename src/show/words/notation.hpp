@@ -29,6 +29,8 @@ std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at);
 
 // What stands between this operand, not the first, and the one before it: "·", "∘", "+".
 std::string sign_before(const Step& step, std::size_t operand);
+// "→" where a function of rows stands before it, else "=".
+std::string sign_before_result(const Step& step);
 
 // "causal", "因果掩码"
 std::string mask_title(Mask::Kind kind, Language language);

@@ -83,7 +83,7 @@ class Walk {
   void read(StepId row, const Step& step, const Uncertain& computed) {
     begin(row, computed);
     if (row == StepId::masked) accept_numbers_for_infinity();
-    if (row == StepId::weights && info_of(step.op).normalises)
+    if (row == StepId::weights && info_of(step.op).shares == Shares::of_one)
       accept_keyless_rows(*values_[at_id(step.in.front())].numbers);
     finish(&step);
   }

@@ -68,6 +68,19 @@ bool fits_as_well(const Reading& reading, const Reading& formulas, StepId end) {
   return true;
 }
 
+void tell_forms(GivenMatrices& given, Report& report) {
+  given.for_each([&](StepId step, Index head, const GivenMatrix& matrix) {
+    if (step == StepId::X) return;
+    report.decimals = std::max(report.decimals, matrix.writing.decimals);
+    auto alike = std::find_if(report.judged.begin(), report.judged.end(),
+                              [&](const Judged& judged) { return judged.form.is_told_as(matrix.form); });
+    if (alike == report.judged.end()) alike = report.judged.insert(alike, {matrix.form, {}});
+    alike->matrices.emplace_back(step, head);
+  });
+  std::stable_sort(report.judged.begin(), report.judged.end(),
+                   [](const Judged& a, const Judged& b) { return a.matrices.size() > b.matrices.size(); });
+}
+
 // The pass through one answer.
 class Examination {
  public:
@@ -139,7 +152,7 @@ class Examination {
     }
     if (found.empty()) found = diagnoses(pairs_, puzzle);
     if (found.empty()) {
-      finding.sign = sign_of(step, finding.heads.front(), given_, reading_);
+      finding.sign = sign_of(step, finding.heads.front(), given_, reading_, plan_.plan);
       without_slips_.push_back(*read_answer(plan_, given_.without(step, finding.heads), precision_));
     } else {
       tell_evidence(found.front(), finding);
@@ -252,9 +265,7 @@ Report Checker::check(const io::Answer& answer) const {
     return truth_.at(step) ? truth_.at(step)->expected.numbers.get() : nullptr;
   });
   const Read read = this->read(given, precision);
-  given.for_each([&](StepId step, Index, const GivenMatrix& matrix) {
-    if (step != StepId::X) report.decimals = std::max(report.decimals, matrix.writing.decimals);
-  });
+  tell_forms(given, report);
   if (read.remarks != nullptr) report.remarks = *read.remarks;
   for (const StepName& name : step_names)
     if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))

@@ -52,7 +52,7 @@ struct Diagnosis {
 std::vector<Diagnosis> diagnoses(std::span<const Candidate> candidates, const Puzzle& puzzle);
 
 // What the wrong numbers of this step and head (from 0) have in common where no known mistake fits; nothing where they show
-// no pattern.
-std::optional<Sign> sign_of(StepId step, Index head, const GivenMatrices& given, const Reading& reading);
+// no pattern. The answer was read against the plan.
+std::optional<Sign> sign_of(StepId step, Index head, const GivenMatrices& given, const Reading& reading, const Plan& plan);
 
 }  // namespace mha::study

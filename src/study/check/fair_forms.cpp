@@ -91,7 +91,8 @@ void mask_after_softmax(PlanEditor& edit, const Problem&) {
 
 Choices mask_choices(const Plan& right) {
   Choices choices(1);
-  if (keep_of(right)) choices.push_back({{mask_renormalised}, StepId::weights, mask_after_softmax});
+  if (keep_of(right) && weights_sum_to_one(right))
+    choices.push_back({{mask_renormalised}, StepId::weights, mask_after_softmax});
   return choices;
 }
 
@@ -99,9 +100,10 @@ void empty_is_nan(PlanEditor& edit, const Problem&) {
   edit.step(StepId::weights).softmax.empty_is_nan = true;
 }
 
-// Rows of the scores in which the masks hide every key.
+// Rows of the scores in which the masks hide every key, so that a softmax divides 0 by 0.
 std::vector<Row> keyless_rows(const Problem& problem) {
   const Plan right = make_plan(problem);
+  if (!weights_sum_to_one(right)) return {};
   std::vector<const Tensor*> masks;
   for (const Value& value : right.values)
     if (value.role == Value::Role::mask) masks.push_back(value.constant.get());

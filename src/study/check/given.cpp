@@ -53,12 +53,6 @@ bool is_shared(StepId step) {
   return step == StepId::K || step == StepId::V || step == StepId::K_rot;
 }
 
-bool same_matrix(const GivenMatrix& a, const GivenMatrix& b) {
-  if (!(a.numbers.shape() == b.numbers.shape()) || a.blank != b.blank) return false;
-  return std::equal(a.numbers.data(), a.numbers.data() + a.numbers.size(), b.numbers.data(),
-                    [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
-}
-
 }  // namespace
 
 GivenMatrices::GivenMatrices(const io::Answer& answer, const Problem& problem) {
@@ -105,7 +99,11 @@ void GivenMatrices::place_all_heads(const io::AnswerMatrix& matrix, StepId step,
 // "A" with a matrix for each head, and "A1" beside it: the same once more does no harm.
 void GivenMatrices::put(StepId step, Index head, GivenMatrix matrix) {
   const auto [there, is_new] = of(step).try_emplace(head, std::move(matrix));
-  if (is_new || same_matrix(there->second, matrix)) return;
+  if (is_new) return;
+  const Tensor &first = there->second.numbers, &second = matrix.numbers;
+  if (first.shape() == second.shape() && there->second.blank == matrix.blank &&
+      same_numbers(first.data(), second.data(), static_cast<std::size_t>(first.size())))
+    return;
   const StepName& name = name_of(step);
   throw Error(fmt::format("{}{} is given twice, with different numbers; remove one of the two", name.id,
                           name.per_head ? std::to_string(head + 1) : ""));

@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tuple>
 
-#include "core/text.hpp"
 #include "io/json/tree.hpp"
 #include "study/check/exactness.hpp"
 
@@ -48,6 +48,9 @@ struct NumberForm {
 
   // How far a written number may be from the one that was meant.
   double written(double number) const;
+  bool is_told_as(const NumberForm& other) const {
+    return std::tie(absolute, floats, digits, decimals) == std::tie(other.absolute, other.floats, other.digits, other.decimals);
+  }
   // Half a unit of the last place that is written; 0 where the numbers are not decimals.
   double half_unit() const;
 };

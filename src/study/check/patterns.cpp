@@ -17,6 +17,7 @@ struct Clue {
   Index head;
   const GivenMatrices& all;
   const Reading& reading;
+  const Plan& plan;
   const GivenMatrix& given;
   const Uncertain& expected;
 
@@ -161,7 +162,7 @@ bool heads_sum_to_one(const Clue& clue) {
 }
 
 Found sums(const Clue& clue) {
-  if (clue.step != StepId::weights) return std::nullopt;
+  if (clue.step != StepId::weights || !weights_sum_to_one(clue.plan)) return std::nullopt;
   const std::vector<Sum> rows = row_sums(clue);
   const auto is_one = [](const Sum& sum) { return sum.is(1); };
   if (std::all_of(rows.begin(), rows.end(), is_one)) return std::nullopt;
@@ -234,8 +235,8 @@ constexpr std::array signs = {shape, input,   slip,       no_number,      leaked
 
 }  // namespace
 
-std::optional<Sign> sign_of(StepId step, Index head, const GivenMatrices& given, const Reading& reading) {
-  const Clue clue{step, head, given, reading, *given.find(step, head), reading.at(step)->expected};
+std::optional<Sign> sign_of(StepId step, Index head, const GivenMatrices& given, const Reading& reading, const Plan& plan) {
+  const Clue clue{step, head, given, reading, plan, *given.find(step, head), reading.at(step)->expected};
   for (const auto sign : signs)
     if (Found found = sign(clue)) return found;
   return std::nullopt;

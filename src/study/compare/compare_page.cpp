@@ -139,10 +139,8 @@ class ComparePage {
     for (std::size_t i = 0; i < shown.cells.size(); ++i) {
       const Index columns = shown.columns.count(), row = shown.rows.place(static_cast<Index>(i) / columns),
                   column = shown.columns.place(static_cast<Index>(i) % columns);
-      if (difference(left.at(matrix.item, matrix.head, row, column), right.at(matrix.item, matrix.head, row, column)) == 0)
-        continue;
-      shown.cells[i].mark = show::Cell::Mark::wrong;
-      shown.cells[i].text += "*";
+      if (difference(left.at(matrix.item, matrix.head, row, column), right.at(matrix.item, matrix.head, row, column)) != 0)
+        shown.cells[i].mark = show::Cell::Mark::wrong;
     }
   }
 

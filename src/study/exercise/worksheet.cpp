@@ -125,23 +125,19 @@ class Sheet {
     for (std::size_t i = 0; i < step.in.size(); ++i) {
       const bool transposed = i == 1 && step.transposed;
       if (i > 0) result.parts.emplace_back(show::sign_before(step, i));
-      if (is_given_matrix(step.in[i]))
+      const bool is_given = show::is_given_matrix(plan_.value(step.in[i]));
+      if (is_given)
         result.parts.emplace_back(*show::labelled_matrix(scene_, step.in[i], place, transposed));
       else
         result.parts.emplace_back(symbol(scene_, step.in[i], place, transposed));
-      any_given = any_given || is_given_matrix(step.in[i]);
+      any_given = any_given || is_given;
     }
     if (any_given)
-      result.parts.emplace_back("=");
+      result.parts.emplace_back(show::sign_before_result(step));
     else
       result.parts.clear();
     result.parts.emplace_back(blank(step, place));
     return result;
-  }
-
-  bool is_given_matrix(ValueId id) const {
-    const Value& value = plan_.value(id);
-    return value.constant != nullptr && value.role != Value::Role::constant;
   }
 
   show::Matrix blank(const Step& step, show::Place place) const {

@@ -56,7 +56,8 @@ class ExplanationPage {
       }
       page_.add(entry.derivation->work);
       const Step& step = *entry.derivation->step;
-      const bool told_before = sum_told && info_of(step.op).normalises && explained.range.row;  // one sum for all the row
+      const bool told_before =
+          sum_told && info_of(step.op).shares != Shares::none && explained.range.row;  // one sum for all the row
       if (step.op != Op::add && !told_before) add_sum(*entry.derivation);
       sum_told = true;
       add_tree(entry);

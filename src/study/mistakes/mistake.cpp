@@ -59,7 +59,8 @@ void add_with_empty_slices(Variants& variants, Variant variant) {
   Plan as_nan = variant.plan;
   bool changed = false;
   for (Step& step : as_nan.steps)
-    if (info_of(step.op).normalises && meets_empty_slice(as_nan, step)) changed = step.softmax.empty_is_nan = true;
+    if (info_of(step.op).shares == Shares::of_one && meets_empty_slice(as_nan, step))
+      changed = step.softmax.empty_is_nan = true;
   if (!changed) return variants.push_back(std::move(variant));
   const std::string before = variant.detail.empty() ? "" : variant.detail + "; ";
   variants.push_back({std::move(variant.plan), before + "−∞ … −∞ → 0"});

@@ -1,11 +1,12 @@
-// Masks of every kind, one or a list of them.
+// Masks of every kind, one or a list of them: how they are read and written.
+#include "core/mask.hpp"
+
 #include <fmt/format.h>
-#include "core/utf8.hpp"
 
 #include <array>
 
-#include "core/mask.hpp"
 #include "core/suggest.hpp"
+#include "core/utf8.hpp"
 #include "io/problem/problem_keys.hpp"
 
 namespace mha::io {
@@ -192,6 +193,54 @@ Mask read_mask(Node& node, const Problem& problem) {
   return mask;
 }
 
+void write_align(JsonWriter& json, const Align& align) {
+  switch (align.kind) {
+    case Align::Kind::top_left: return json.text("align", "top-left");
+    case Align::Kind::bottom_right: return json.text("align", "bottom-right");
+    case Align::Kind::offset: return json.integer("align", align.offsets.front());
+    case Align::Kind::per_item: return json.integers("align", align.offsets);
+  }
+}
+
+// {"window": {"left": 1, "right": null, "align": "top-left"}}
+void write_rule(JsonWriter& json, const Mask& mask) {
+  json.begin_object(Spread::line);
+  json.key(mask_name(mask.kind));
+  json.begin_object(Spread::line);
+  if (mask.kind == Mask::Kind::window) {
+    json.integer("left", mask.left);
+    json.integer("right", mask.right);
+  }
+  if (mask.slopes) {
+    json.key("slopes");
+    json.row(mask.slopes->data(), static_cast<Index>(mask.slopes->size()));
+  }
+  if (mask.align) write_align(json, *mask.align);
+  json.end();
+  json.end();
+}
+
+void write_mask(JsonWriter& json, const Mask& mask, bool with_matrices) {
+  switch (mask.kind) {
+    case Mask::Kind::padding:
+    case Mask::Kind::allow:
+    case Mask::Kind::block:
+    case Mask::Kind::add:
+      if (!with_matrices) return json.text(mask_name(mask.kind));
+      json.begin_object();
+      json.key(mask_name(mask.kind));
+      write_axes(json, mask.matrix, mask.matrix_axes);
+      return json.end();
+    case Mask::Kind::none:
+    case Mask::Kind::causal:
+    case Mask::Kind::window:
+    case Mask::Kind::alibi:
+      if (!mask.short_form) return write_rule(json, mask);
+      if (!mask.align) return json.text(mask_name(mask.kind));
+      return json.text(mask.align->kind == Align::Kind::top_left ? "causal-top-left" : "causal-bottom-right");
+  }
+}
+
 }  // namespace
 
 void read_masks(Node& node, Problem& problem) {
@@ -203,6 +252,16 @@ void read_masks(Node& node, Problem& problem) {
   } else if (!problem.mask_is_list) {
     problem.masks.push_back(read_mask(node, problem));
   }
+}
+
+void write_masks(const ProblemPen& pen) {
+  const std::vector<Mask>& masks = pen.problem.masks;
+  pen.json.key("mask");
+  if (!pen.problem.mask_is_list)
+    return masks.empty() ? pen.json.text("none") : write_mask(pen.json, masks.front(), pen.with_matrices);
+  pen.json.begin_array(pen.with_matrices ? Spread::lines : Spread::line);
+  for (const Mask& mask : masks) write_mask(pen.json, mask, pen.with_matrices);
+  pen.json.end();
 }
 
 }  // namespace mha::io
