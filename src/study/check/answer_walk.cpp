@@ -12,7 +12,6 @@ namespace mha::study {
 namespace {
 
 constexpr double equal_numbers = 1e-14;  // relative: the person has the recomputed value itself
-constexpr double negligible = 0.01;     // of a unit of the last decimal
 
 std::size_t at_id(ValueId id) {
   return static_cast<std::size_t>(id);
@@ -193,9 +192,11 @@ class Walk {
     const bool unchanged =
         info_of(step->op).moves || (step->op == Op::add && values_[at_id(step->in.front())].numbers->data()[i] == number);
     if (reads_a_row && unchanged) return known;
-    const double unit = 2 * precision_.between.half_unit(), units = number / unit;
-    const bool written_exactly = unit > 0 && known < unit * negligible && std::abs(units - std::round(units)) < negligible;
-    return written_exactly ? known : known + precision_.between.written(number);
+    // What rounds to one number for sure moves no further than there, and with more decimals less far.
+    const double half = precision_.between.half_unit();
+    const double to_rounded = half > 0 ? std::abs(number - 2 * half * std::round(number / (2 * half))) : 0;
+    const double written = precision_.between.written(number);
+    return known + (to_rounded + known < half ? written - half + to_rounded : written);
   }
 
   // The given matrix in place of the computed one. Who has the recomputed number itself has it as exactly as it can be

@@ -15,7 +15,7 @@ constexpr double same_as_true = 1e-12;     // relative
 constexpr std::size_t most_looked_at = 4096;
 // In bits. One number that has all its binary digits is proof enough; several outweigh one that a person has changed.
 constexpr double most_of_exact = 12, most_of_shortest = 8, against = -12;
-constexpr double short_decimal = -0.01;  // seldom the shortest form of anything that was computed
+constexpr double short_decimal = -0.01;  // the kind has more digits than are written
 constexpr double last_bits = 8;  // a 16-bit number that needs none of the last three may come from exact work with few digits
 
 double size_of_written(double number) {
@@ -43,8 +43,18 @@ double last_place(double number, int digits) {
   return std::pow(10.0, std::floor(std::log10(std::abs(number))) - (digits - 1));
 }
 
+// The place of the last digit that is no zero, the least among these.
+double least_place(std::span<const double> numbers, std::size_t stride) {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < numbers.size(); i += stride)
+    if (numbers[i] != 0 && std::isfinite(numbers[i]))
+      least = std::min(least, last_place(numbers[i], Decimal(numbers[i]).digits));
+  return least;
+}
+
 // No shorter decimal, and no nearer one as short, stands for the same number of this kind.
-bool is_shortest(const Floats& kind, double number, double stands_for, int digits) {
+bool is_shortest(const Floats& kind, double number, double stands_for) {
+  const int digits = Decimal(number).digits;
   if (Decimal(stands_for, digits).value != number) return false;
   return digits == 1 || kind.nearest(Decimal(stands_for, digits - 1).value) != stands_for;
 }
@@ -56,9 +66,8 @@ double evidence_of(const Floats& kind, double number, double written_unit) {
     const bool is_short = kind.bits < of_32_bits.bits && std::fmod(number / spacing, last_bits) == 0;
     return is_short || number == std::trunc(number) ? 0 : strength(most_of_exact);
   }
-  const int digits = Decimal(number).digits;
-  if (!is_shortest(kind, number, nearest, digits)) return against;
-  return last_place(number, digits) > spacing ? short_decimal : strength(most_of_shortest);
+  if (!is_shortest(kind, number, nearest)) return against;
+  return spacing < written_unit ? short_decimal : strength(most_of_shortest);
 }
 
 }  // namespace
@@ -93,7 +102,7 @@ double NumberForm::half_unit() const {
 
 double evidence(const Floats& kind, std::span<const double> numbers, const double* true_numbers, const io::Writing& writing) {
   const std::size_t stride = 1 + numbers.size() / most_looked_at;
-  const double unit = std::pow(10.0, -writing.decimals);
+  const double unit = std::max(std::pow(10.0, -writing.decimals), least_place(numbers, stride));
   double sum = 0;
   for (std::size_t i = 0; i < numbers.size(); i += stride) {
     const double number = numbers[i];
