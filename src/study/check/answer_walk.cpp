@@ -184,19 +184,19 @@ class Walk {
     reading_->used = {std::move(numbers), std::move(radius)};
   }
 
-  // A number that was not handed in was rounded as well, unless it was only placed or rounding leaves it as it is.
+  // A number that was not handed in was rounded as well, unless it was only placed, and was rounded before.
   double radius_between(const Uncertain& computed, const Step* step, Index i) const {
     const double known = computed.radius ? computed.radius->data()[i] : 0, number = computed.numbers->data()[i];
     if (step == nullptr) return known;
-    const bool reads_a_row = plan_.value(step->in.front()).step.has_value();
+    const std::optional<StepId>& read = plan_.value(step->in.front()).step;
     const bool unchanged =
         info_of(step->op).moves || (step->op == Op::add && values_[at_id(step->in.front())].numbers->data()[i] == number);
-    if (reads_a_row && unchanged) return known;
+    if (read && given_.heads(*read) == 0 && unchanged) return known;
     // What rounds to one number for sure moves no further than there, and with more decimals less far.
     const double half = precision_.between.half_unit();
     const double to_rounded = half > 0 ? std::abs(number - 2 * half * std::round(number / (2 * half))) : 0;
     const double written = precision_.between.written(number);
-    return known + (to_rounded + known < half ? written - half + to_rounded : written);
+    return known + (to_rounded + known <= half * (1 + equal_numbers) ? written - half + to_rounded : written);
   }
 
   // The given matrix in place of the computed one. Who has the recomputed number itself has it as exactly as it can be

@@ -15,7 +15,6 @@ constexpr double same_as_true = 1e-12;     // relative
 constexpr std::size_t most_looked_at = 4096;
 // In bits. One number that has all its binary digits is proof enough; several outweigh one that a person has changed.
 constexpr double most_of_exact = 12, most_of_shortest = 8, against = -12;
-constexpr double short_decimal = -0.01;  // the kind has more digits than are written
 constexpr double last_bits = 8;  // a 16-bit number that needs none of the last three may come from exact work with few digits
 
 double size_of_written(double number) {
@@ -61,13 +60,13 @@ bool is_shortest(const Floats& kind, double number, double stands_for) {
 
 double evidence_of(const Floats& kind, double number, double written_unit) {
   const double nearest = kind.nearest(number), spacing = kind.spacing(number);
-  const auto strength = [&](double most) { return std::clamp(std::log2(spacing / written_unit), 0.0, most); };
+  // Of decimals so fine, a share written_unit / spacing are such numbers; of these, a share spacing / written_unit are so short.
+  const auto strength = [&](double most) { return std::clamp(std::log2(spacing / written_unit), against, most); };
   if (nearest == number) {
     const bool is_short = kind.bits < of_32_bits.bits && std::fmod(number / spacing, last_bits) == 0;
-    return is_short || number == std::trunc(number) ? 0 : strength(most_of_exact);
+    return is_short || number == std::trunc(number) ? 0 : std::max(0.0, strength(most_of_exact));
   }
-  if (!is_shortest(kind, number, nearest)) return against;
-  return spacing < written_unit ? short_decimal : strength(most_of_shortest);
+  return is_shortest(kind, number, nearest) ? strength(most_of_shortest) : against;
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace mha::study {
 namespace {
 
 constexpr double enough_evidence = 10;  // one answer in 1,024 would show as much by chance
-constexpr double of_another_kind = -8;  // weakens it: a program may work in several kinds
+constexpr double of_another_kind = -8;   // weakens it: a program may work in several kinds
+constexpr int decimals_of_worksheets = 3;  // as they print the factor
 constexpr int float_digits = 9;         // as many identify every float32: with more, it was float64
 constexpr double as_good_as_whole = 1e-9;
 
@@ -111,7 +112,7 @@ class FormRecogniser {
         if (one.form().floats != nullptr) continue;
         const double evidence = one.evidence_for(kind);
         sum += std::max(evidence, of_another_kind);
-        if (evidence >= 0) fit.push_back(&one);
+        if (evidence > of_another_kind) fit.push_back(&one);
       }
       if (options_.floats == nullptr && sum < enough_evidence) continue;
       for (Placed* one : fit) {
@@ -145,6 +146,7 @@ class FormRecogniser {
       if (!is_exact && one.step == StepId::scaled) precision_.factor_decimals.insert(form.decimals);
     }
     if (precision_.factor_decimals.empty() && decimals) precision_.factor_decimals.insert(*decimals);
+    for (const int own : std::set(precision_.factor_decimals)) precision_.factor_decimals.insert(std::max(own, decimals_of_worksheets));
     NumberForm& between = precision_.between;
     if (decimals) {
       between.floats = nullptr;
