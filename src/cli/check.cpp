@@ -144,7 +144,8 @@ void declare_check_options(CLI::App& app, CheckOptionTexts& texts) {
   declare_option(app, "--tol", texts.tol, "X", "how far a number may be off (by default as its decimals imply)");
   declare_option(app, "--rtol", texts.rtol, "X", "the same as a share of the number");
   declare_option(app, "--sigfig", texts.sigfig, "N", "the numbers are written to N significant figures");
-  declare_option(app, "--dtype", texts.dtype, "f64|f32|f16|bf16", "what the numbers were computed in (by default as they look)");
+  declare_option(app, "--dtype", texts.dtype, "f64|f32|f16|bf16",
+                 "what the numbers were computed in (by default as they look)");
   declare_output(app, texts.output, check_formats);
   declare_threads(app, texts.threads);
   declare_page_options(app, texts.page);

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "core/utf8.hpp"
-#include "io/json/syntax_fault.hpp"
 
 namespace mha::io {
 namespace {
@@ -111,7 +110,7 @@ bool GridBuilder::close() {
         fmt::format("the length is {} here but {} in {}; rows of a matrix all have one length", list.entries, axis, first));
   }
   lists_.pop_back();
-  if (lists_.empty() || lists_.size() + 2 == leaf_depth_) grid_.writing.push_back(std::exchange(writing_, {}));
+  if (lists_.size() + 2 == std::max(leaf_depth_, std::size_t{2})) grid_.writing.push_back(std::exchange(writing_, {}));
   if (lists_.empty()) return true;
   ++lists_.back().entries;
   return false;

@@ -26,8 +26,8 @@ struct OddEntry {
   std::string found;  // as it stood in the input, safe to print
 };
 
-// How exactly the numbers of one matrix are written: the most decimals, and the most significant digits. The noise of binary
-// arithmetic does not count: 0.30000000000000004 is 0.3.
+// How exactly the numbers of one matrix are written: the most decimals, and the most significant digits. The noise of
+// binary arithmetic does not count: 0.30000000000000004 is 0.3.
 struct Writing {
   int decimals = 0;
   int digits = 0;

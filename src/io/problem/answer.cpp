@@ -120,8 +120,8 @@ void AnswerReader::take(Node& node, StepId step, std::optional<Index> head) {
     for (const std::size_t hidden : grid.nulls) grid.numbers[hidden] = -std::numeric_limits<double>::infinity();
     grid.nulls.clear();
   }
-  AnswerMatrix matrix{step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls),
-                      std::move(grid.writing)};
+  AnswerMatrix matrix{
+      step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls), std::move(grid.writing)};
   refuse_another(node, matrix);
   answer_.matrices.push_back(std::move(matrix));
 }

@@ -19,6 +19,8 @@ namespace {
 constexpr Text number_for_infinity = {
     "a large negative number stands for −∞ in the masked scores: the weights are the same",
     "掩码后的分数中用很小的负数代替 −∞：权重相同"};
+constexpr Text constant_added = {"a constant was added to each row of the masked scores: the weights are the same",
+                                 "掩码后的分数每一行都加了一个常数：权重相同"};
 constexpr Text other_keyless_rows = {"a row without a key has other weights than mha's 0: that is a matter of convention",
                                      "没有可看的键的行权重与 mha 的 0 不同：这只是约定不同"};
 
@@ -85,13 +87,13 @@ void tell_forms(GivenMatrices& given, Report& report) {
 class Examination {
  public:
   Examination(const GivenMatrices& given, const Precision& precision, const RowPlan& plan, const Reading& reading,
-              const Reading& truth, const std::vector<Candidate>& candidates, const std::vector<Candidate>& pairs,
-              Report& report)
+              const std::vector<Candidate>& candidates, const std::vector<Candidate>& pairs, Report& report)
       : given_(given),
         precision_(precision),
         plan_(plan),
         reading_(reading),
-        truth_(truth),
+        sound_(given),
+        truth_(reading),
         candidates_(candidates),
         pairs_(pairs),
         report_(report),
@@ -103,6 +105,7 @@ class Examination {
     for (const StepName& name : step_names)
       if (const auto& step = reading_.at(name.step)) {
         if (step->number_for_infinity) report_.remarks.push_back(number_for_infinity);
+        if (step->shifted_rows) report_.remarks.push_back(constant_added);
         if (step->other_keyless_rows) report_.remarks.push_back(other_keyless_rows);
       }
   }
@@ -113,9 +116,15 @@ class Examination {
     taint_.spread_to(step);
     std::vector<bool> unexplained(heads.size(), false);
     for (std::size_t head = 0; head < heads.size(); ++head)
-      unexplained[head] = is_wrong(heads[head]) && diagnosis_of(step, head) == nullptr && !avoids_slip(step, head);
+      unexplained[head] =
+          is_wrong(heads[head]) && diagnosis_of(step, head) == nullptr && !avoids_slip(step, head) && !is_true(step, head);
     if (std::find(unexplained.begin(), unexplained.end(), true) != unexplained.end()) find_mistake(step, unexplained);
-    for (std::size_t head = 0; head < heads.size(); ++head) give_verdict(step, head, unexplained[head]);
+    std::vector<Index> unsound;
+    for (std::size_t head = 0; head < heads.size(); ++head) {
+      const Verdict verdict = give_verdict(step, head, unexplained[head]);
+      if (verdict == Verdict::wrong || verdict == Verdict::following) unsound.push_back(static_cast<Index>(head));
+    }
+    if (!unsound.empty()) leave_out(step, unsound);
   }
 
   // The mistake found earlier from which these numbers follow.
@@ -185,7 +194,7 @@ class Examination {
     }
   }
 
-  void give_verdict(StepId step, std::size_t head, bool unexplained) {
+  Verdict give_verdict(StepId step, std::size_t head, bool unexplained) {
     const Likeness& likeness = reading_.at(step)->heads[head];
     StepVerdict verdict;
     verdict.step = step;
@@ -198,29 +207,38 @@ class Examination {
     verdict.verdict = verdict_of(step, head, unexplained);
     if (is_wrong(likeness)) taint_.add(step, head);
     report_.steps.push_back(verdict);
+    return verdict.verdict;
   }
 
   Verdict verdict_of(StepId step, std::size_t head, bool unexplained) const {
     const Likeness& likeness = reading_.at(step)->heads[head];
     if (!likeness.given) return Verdict::not_given;
     if (unexplained) return Verdict::wrong;
+    if (!is_wrong(likeness) && !taint_.has(step, head)) return Verdict::right;
+    if (is_true(step, head)) return Verdict::right;
     const Diagnosis* diagnosis = is_wrong(likeness) ? diagnosis_of(step, head) : nullptr;
-    if (diagnosis != nullptr && diagnosis->candidate->changed[static_cast<std::size_t>(step)]) return Verdict::wrong;
-    const bool depends = is_wrong(likeness) || taint_.has(step, head);
-    return depends && !is_true(step, head) ? Verdict::following : Verdict::right;
+    const bool made_here = diagnosis != nullptr && diagnosis->candidate->changed[static_cast<std::size_t>(step)];
+    return made_here ? Verdict::wrong : Verdict::following;
   }
 
-  // Whether the given numbers are those of somebody who made no mistake at all.
+  // Whether the given numbers are those of somebody who made no mistake at all: they follow from what is right before them.
   bool is_true(StepId step, std::size_t head) const {
-    const Uncertain truth{truth_.at(step)->expected.numbers, reading_.at(step)->expected.radius};
-    return compare(*given_.find(step, static_cast<Index>(head)), truth, static_cast<Index>(head)).matches();
+    const Likeness* likeness = truth_.given(step, head);
+    return likeness != nullptr && likeness->matches();
+  }
+
+  // What is wrong, or follows from it, tells nothing of what is true.
+  void leave_out(StepId step, const std::vector<Index>& heads) {
+    sound_ = sound_.without(step, heads);
+    truth_ = *read_answer(plan_, sound_, precision_, step == StepId::X ? Start() : Start{&truth_, step});
   }
 
   const GivenMatrices& given_;
   const Precision& precision_;
   const RowPlan& plan_;
   const Reading& reading_;
-  const Reading& truth_;
+  GivenMatrices sound_;  // what is right so far, and all that comes behind
+  Reading truth_;        // of these
   const std::vector<Candidate>&candidates_, &pairs_;
   Report& report_;
   Taint taint_;
@@ -238,7 +256,7 @@ Checker::Checker(const Problem& problem, const ToleranceOptions& tolerance)
       fair_(plans_of(fair_forms(problem))),
       candidates_(make_candidates(problem, right_)),
       pairs_(make_pairs(problem, right_)) {
-  truth_ = *read_answer(right_, GivenMatrices(io::Answer(), problem), exactly);
+  key_ = *read_answer(right_, GivenMatrices(io::Answer(), problem), exactly);
 }
 
 std::vector<Checker::FairPlan> Checker::plans_of(std::vector<FairForm> forms) {
@@ -261,16 +279,15 @@ Report Checker::check(const io::Answer& answer) const {
   for (const io::AnswerMatrix& matrix : answer.matrices)
     if (matrix.step != StepId::X) report.blanks += static_cast<Index>(matrix.blank.size());
   GivenMatrices given(answer, problem_);
-  const Precision precision = recognise_forms(given, tolerance_, [&](StepId step) {
-    return truth_.at(step) ? truth_.at(step)->expected.numbers.get() : nullptr;
-  });
+  const Precision precision = recognise_forms(
+      given, tolerance_, [&](StepId step) { return key_.at(step) ? key_.at(step)->expected.numbers.get() : nullptr; });
   const Read read = this->read(given, precision);
   tell_forms(given, report);
   if (read.remarks != nullptr) report.remarks = *read.remarks;
   for (const StepName& name : step_names)
     if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
       report.unknown.push_back(fmt::format("this problem has no step {}: what is given there was passed over.", name.id));
-  Examination(given, precision, *read.plan, read.reading, truth_, candidates_, pairs_, report).examine();
+  Examination(given, precision, *read.plan, read.reading, candidates_, pairs_, report).examine();
   const auto is_judged = [](const StepVerdict& step) { return step.verdict != Verdict::not_given; };
   if (std::none_of(report.steps.begin(), report.steps.end(), is_judged))
     report.unusable = fmt::format("{}: nothing in it can be judged; {}", answer.name,

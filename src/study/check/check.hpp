@@ -44,7 +44,7 @@ class Checker {
   RowPlan right_;
   std::vector<FairPlan> fair_;
   std::vector<Candidate> candidates_, pairs_;
-  Reading truth_;  // nothing given
+  Reading key_;  // the true numbers: nothing is given
   mutable std::mutex mutex_;
   mutable std::map<int, std::vector<FairPlan>> rounded_factor_;  // by decimals
 };

@@ -72,7 +72,8 @@ Tensor radius_of_softcap(double cap, const Uncertain& a, const Tensor& result, c
     const double off = a.radius ? a.radius->data()[i] : 0;
     const double steepest = std::tanh(std::max(0.0, size_of(a.numbers->data()[i]) - off) / cap);
     const double value = result.data()[i];
-    radius.data()[i] = bound_of(off * (1 - steepest * steepest), size_of(value), arithmetic.function_roundings, 1, value, arithmetic);
+    radius.data()[i] =
+        bound_of(off * (1 - steepest * steepest), size_of(value), arithmetic.function_roundings, 1, value, arithmetic);
   }
   return radius;
 }

@@ -9,13 +9,14 @@ namespace mha::study {
 namespace {
 
 constexpr double roundings_of_written = 4;  // the number's, and what the operands' last bits do to it
-constexpr double same_as_true = 1e-12;     // relative
+constexpr double same_as_true = 1e-12;      // relative
 
 // So many numbers tell what a larger matrix holds.
 constexpr std::size_t most_looked_at = 4096;
 // In bits. One number that has all its binary digits is proof enough; several outweigh one that a person has changed.
 constexpr double most_of_exact = 12, most_of_shortest = 8, against = -12;
-constexpr double last_bits = 8;  // a 16-bit number that needs none of the last three may come from exact work with few digits
+constexpr double last_bits =
+    8;  // a 16-bit number that needs none of the last three may come from exact work with few digits
 
 double size_of_written(double number) {
   return std::isfinite(number) ? std::abs(number) : 0;
@@ -31,8 +32,8 @@ struct Decimal {
     const auto scientific = std::chars_format::scientific;
     const auto end = precision ? std::to_chars(text.begin(), text.end(), number, scientific, *precision - 1).ptr
                                : std::to_chars(text.begin(), text.end(), number, scientific).ptr;
-    digits = static_cast<int>(std::count_if(text.begin(), std::find(text.begin(), end, 'e'),
-                                            [](char c) { return c >= '0' && c <= '9'; }));
+    digits = static_cast<int>(
+        std::count_if(text.begin(), std::find(text.begin(), end, 'e'), [](char c) { return c >= '0' && c <= '9'; }));
     std::from_chars(text.begin(), end, value);
   }
 };
@@ -60,7 +61,8 @@ bool is_shortest(const Floats& kind, double number, double stands_for) {
 
 double evidence_of(const Floats& kind, double number, double written_unit) {
   const double nearest = kind.nearest(number), spacing = kind.spacing(number);
-  // Of decimals so fine, a share written_unit / spacing are such numbers; of these, a share spacing / written_unit are so short.
+  // Of decimals so fine, a share written_unit / spacing are such numbers; of these, a share spacing / written_unit are so
+  // short.
   const auto strength = [&](double most) { return std::clamp(std::log2(spacing / written_unit), against, most); };
   if (nearest == number) {
     const bool is_short = kind.bits < of_32_bits.bits && std::fmod(number / spacing, last_bits) == 0;
@@ -99,7 +101,8 @@ double NumberForm::half_unit() const {
   return absolute || floats != nullptr || digits ? 0 : study::half_unit(decimals);
 }
 
-double evidence(const Floats& kind, std::span<const double> numbers, const double* true_numbers, const io::Writing& writing) {
+double evidence(const Floats& kind, std::span<const double> numbers, const double* true_numbers,
+                const io::Writing& writing) {
   const std::size_t stride = 1 + numbers.size() / most_looked_at;
   const double unit = std::max(std::pow(10.0, -writing.decimals), least_place(numbers, stride));
   double sum = 0;

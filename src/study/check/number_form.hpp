@@ -49,7 +49,8 @@ struct NumberForm {
   // How far a written number may be from the one that was meant.
   double written(double number) const;
   bool is_told_as(const NumberForm& other) const {
-    return std::tie(absolute, floats, digits, decimals) == std::tie(other.absolute, other.floats, other.digits, other.decimals);
+    return std::tie(absolute, floats, digits, decimals) ==
+           std::tie(other.absolute, other.floats, other.digits, other.decimals);
   }
   // Half a unit of the last place that is written; 0 where the numbers are not decimals.
   double half_unit() const;
@@ -60,6 +61,7 @@ double half_unit(int decimals);
 // How strongly the numbers speak for being of this kind, in bits: each exactly one, or the shortest decimal that stands for
 // one. Numbers that would be so anyway, since they are written with few digits or are `true_numbers` (null: not known), say
 // nothing; one that is not of the kind speaks against it.
-double evidence(const Floats& kind, std::span<const double> numbers, const double* true_numbers, const io::Writing& writing);
+double evidence(const Floats& kind, std::span<const double> numbers, const double* true_numbers,
+                const io::Writing& writing);
 
 }  // namespace mha::study

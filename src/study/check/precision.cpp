@@ -7,10 +7,10 @@
 namespace mha::study {
 namespace {
 
-constexpr double enough_evidence = 10;  // one answer in 1,024 would show as much by chance
-constexpr double of_another_kind = -8;   // weakens it: a program may work in several kinds
+constexpr double enough_evidence = 10;     // one answer in 1,024 would show as much by chance
+constexpr double of_another_kind = -8;     // weakens it: a program may work in several kinds
 constexpr int decimals_of_worksheets = 3;  // as they print the factor
-constexpr int float_digits = 9;         // as many identify every float32: with more, it was float64
+constexpr int float_digits = 9;            // as many identify every float32: with more, it was float64
 constexpr double as_good_as_whole = 1e-9;
 
 bool coarser(const Floats* a, const Floats* b) {
@@ -33,7 +33,9 @@ class FormRecogniser {
   Precision recognise() {
     int digits = 0;
     for (const Placed& one : matrices_) digits = std::max(digits, one.matrix.writing.digits);
-    const Floats* computed_in = options_.floats != nullptr ? options_.floats : digits <= float_digits ? &of_32_bits : &of_64_bits;
+    const Floats* computed_in = options_.floats != nullptr ? options_.floats
+                                : digits <= float_digits   ? &of_32_bits
+                                                           : &of_64_bits;
     for (Placed& one : matrices_) one.form().computed_in = computed_in;
     if (options_.tol || options_.rtol || options_.sigfig) {
       as_asked_for();
@@ -73,8 +75,8 @@ class FormRecogniser {
       const auto size = static_cast<std::size_t>(shape.rows * shape.cols);
       double sum = 0;
       for (Index item = 0; item < shape.batch; ++item)
-        sum += evidence(kind, {matrix.numbers.matrix(item, 0), size}, truth == nullptr ? nullptr : truth->matrix(item, head),
-                        matrix.writing);
+        sum += evidence(kind, {matrix.numbers.matrix(item, 0), size},
+                        truth == nullptr ? nullptr : truth->matrix(item, head), matrix.writing);
       return sum;
     }
 
@@ -83,7 +85,8 @@ class FormRecogniser {
       const double unit = 2 * half_unit(matrix.writing.decimals);
       return all_true([unit](double number) {
         const double units = number / unit;
-        return !std::isfinite(number) || std::abs(units - std::round(units)) <= as_good_as_whole * std::max(1.0, std::abs(units));
+        return !std::isfinite(number) ||
+               std::abs(units - std::round(units)) <= as_good_as_whole * std::max(1.0, std::abs(units));
       });
     }
   };
@@ -146,7 +149,8 @@ class FormRecogniser {
       if (!is_exact && one.step == StepId::scaled) precision_.factor_decimals.insert(form.decimals);
     }
     if (precision_.factor_decimals.empty() && decimals) precision_.factor_decimals.insert(*decimals);
-    for (const int own : std::set(precision_.factor_decimals)) precision_.factor_decimals.insert(std::max(own, decimals_of_worksheets));
+    for (const int own : std::set(precision_.factor_decimals))
+      precision_.factor_decimals.insert(std::max(own, decimals_of_worksheets));
     NumberForm& between = precision_.between;
     if (decimals) {
       between.floats = nullptr;

@@ -29,8 +29,8 @@ struct Precision {
 // The true numbers of a step, of all heads; null where the problem has no such step.
 using TrueNumbers = std::function<const Tensor*(StepId)>;
 
-// Tells each matrix its form. What a matrix is does not depend on the others, unless its numbers fit any form: whole numbers,
-// and those that are exact with fewer decimals than the others are written with.
+// Tells each matrix its form. What a matrix is does not depend on the others, unless its numbers fit any form: whole
+// numbers, and those that are exact with fewer decimals than the others are written with.
 Precision recognise_forms(GivenMatrices& given, const ToleranceOptions& options, const TrueNumbers& truth);
 
 }  // namespace mha::study

@@ -1,5 +1,5 @@
 // Writes explanations as JSON. Numbers of heads, rows and columns count from 1, as in all files.
-#include "study/explain/explanation_json.hpp"
+#include "study/explain/explain.hpp"
 
 #include "io/json/writer.hpp"
 #include "show/words/notation.hpp"

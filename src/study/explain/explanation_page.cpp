@@ -1,5 +1,5 @@
 // Tells explanations as a page: the step once, then each entry with its sum, then where its numbers come from.
-#include "study/explain/explanation_page.hpp"
+#include "study/explain/explain.hpp"
 
 #include "show/pages/facts.hpp"
 #include "show/pages/page.hpp"

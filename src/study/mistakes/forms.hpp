@@ -30,6 +30,12 @@ class Forms {
   std::list<std::pair<PlanEditor, std::string>> edits_;
 };
 
+// The form with these arguments, as a row of a table names it.
+template <auto form, auto... arguments>
+void with(Forms& forms) {
+  form(forms, arguments...);
+}
+
 std::span<const Mistake> projection_mistakes();
 std::span<const Mistake> head_mistakes();
 std::span<const Mistake> rope_mistakes();

@@ -1,0 +1,69 @@
+// Class lists: names out of CSV, folders out of names.
+#include "io/files/roster.hpp"
+
+#include "catch.hpp"
+#include "core/csv.hpp"
+#include "io/files/temporary_folder.hpp"
+
+namespace mha::test {
+namespace {
+
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> result;
+  for (const Student& student : parse_roster(text, "names.csv")) result.push_back(student.name);
+  return result;
+}
+
+std::vector<std::string> folders(std::string_view text) {
+  std::vector<std::string> result;
+  for (const Student& student : parse_roster(text, "names.csv")) result.push_back(student.folder);
+  return result;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("the first column of every line that is not blank is a name", "[roster]") {
+  CHECK(names_in("Anna\nBert\n") == Texts{"Anna", "Bert"});
+  CHECK(names_in("\xEF\xBB\xBF"
+                 "Anna,12,x\r\n\r\n  \n 张三 ,3\r\nZoë") == Texts{"Anna", "张三", "Zoë"});
+  CHECK(names_in("\"O'Neil, Pat\",1\n\"the \"\"big\"\" one\"\n\" Bo \"\n") ==
+        Texts{"O'Neil, Pat", "the \"big\" one", "Bo"});
+}
+
+TEST_CASE("what is no name is told with its line", "[roster]") {
+  using Catch::Contains;
+  CHECK_THROWS_WITH(names_in("Anna\n\nAnna\n"), Contains("names.csv:3: ") && Contains("\"Anna\"") && Contains("line 1"));
+  CHECK_THROWS_WITH(names_in("Anna\n,x\n"), Contains("names.csv:2: no name"));
+  CHECK_THROWS_WITH(names_in("\"Anna\n"), Contains("names.csv:1: the quotes"));
+  CHECK_THROWS_WITH(names_in("\xD5\xC5\xC8\xFD\n"), Contains("names.csv:1: ") && Contains("UTF-8"));  // 张三 in GBK
+  CHECK_THROWS_WITH(names_in("\n \n"), Contains("names.csv: no names"));
+  CHECK_THROWS_WITH(read_roster("/no/such/names.csv"), Contains("no such file"));
+}
+
+TEST_CASE("folders keep letters of any script and nothing that a file system minds", "[roster]") {
+  CHECK(folders("Zoë Müller\n张三\nО. Иванова\n") == Texts{"Zoë Müller", "张三", "О. Иванова"});
+  CHECK(folders("../etc\na/b\\c:d*e?\n..\n-rf\n~\nx.\n") == Texts{"_._etc", "a_b_c_d_e_", "__", "_rf", "_", "x_"});
+  CHECK(folders("a\x1b[2J\xe2\x80\xae") == Texts{"a_u001b[2J_u202e"});
+}
+
+TEST_CASE("no two folders are the same, however the file system compares them", "[roster]") {
+  CHECK(folders("a/b\na:b\nA?B\nTeacher\n") == Texts{"a_b", "a_b (2)", "A_B (3)", "Teacher (2)"});
+  const Texts long_ones = folders(std::string(60, 'x') + "1\n" + std::string(60, 'x') + "2\n");
+  CHECK(long_ones[0] != long_ones[1]);
+  CHECK(long_ones[0].size() < 60);
+}
+
+TEST_CASE("lists are read from files", "[roster]") {
+  const TemporaryFolder folder;
+  folder.write("names.csv", "Anna\nBert\n");
+  CHECK(read_roster(folder / "names.csv").size() == 2);
+}
+
+TEST_CASE("fields are quoted where they must be", "[roster]") {
+  CHECK(csv_line({"a", "b c", "1"}) == "a,b c,1\n");
+  CHECK(csv_line({"a,b", "say \"hi\"", ""}) == "\"a,b\",\"say \"\"hi\"\"\",\n");
+}
+
+}  // namespace mha::test

@@ -1,0 +1,196 @@
+// Answers: which matrices are found under which names, what is a blank, what cannot be read, and how exactly numbers stand.
+#include "io/problem/answer.hpp"
+
+#include <cmath>
+
+#include "catch.hpp"
+#include "core/error.hpp"
+#include "io/files/answer_files.hpp"
+#include "io/files/temporary_folder.hpp"
+
+namespace mha::test {
+namespace {
+
+Answer read(const std::string& text) {
+  return read_answer_line(text, "answers.jsonl", 7);
+}
+
+std::string fault_in_answer(const std::string& text) {
+  try {
+    read(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool mentions(const std::string& text, std::string_view words) {
+  return text.find(words) != std::string::npos;
+}
+
+struct Named {
+  StepId step;
+  std::optional<Index> head;
+  bool operator==(const Named&) const = default;
+};
+
+std::vector<Named> names(const std::string& text) {
+  std::vector<Named> result;
+  for (const AnswerMatrix& matrix : read(text).matrices) result.push_back({matrix.step, matrix.head});
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("ids and symbols, flat with the head's number", "[answer]") {
+  for (const StepName& name : step_names)
+    for (const std::string_view called : {name.id, name.symbol}) {
+      const std::optional<MatrixName> found = matrix_name(std::string(called) + (name.per_head ? "12" : ""));
+      CAPTURE(called);
+      REQUIRE(found.has_value());
+      // "Q" alone is the symbol of both the packed product and the heads' Q.
+      if (!(is_packed(name.step) && called == name.symbol)) CHECK(name_of(found->step).id == name.id);
+      CHECK(found->head == (name.per_head ? std::optional<Index>(11) : std::nullopt));
+    }
+  for (const char* unknown : {"Q0", "Q01", "Y1", "heads1", "B1", "Q-1", "Q99999999999999999999", "q1", ""})
+    CHECK_FALSE(matrix_name(unknown).has_value());
+}
+
+TEST_CASE("an answer as a trace has it", "[answer]") {
+  CHECK(names(R"({"format": "mha-trace", "version": 1, "title": {"en": "a", "zh": "b"}, "device": "cpu", "dtype": "f64",
+                  "rounding": null, "config": {"tokens": 1, "token_labels": ["-inf", "nan"], "mask": ["causal"]},
+                  "X": [[1]], "packed": {"Q": [[1, 2]]},
+                  "heads": [{"head": 2, "kv_head": 1, "weights": [[1]], "S": [[3]]}, {"head": 1, "weights": [[1]]}],
+                  "concat": [[1]], "output": [[2]]})") == std::vector<Named>{{StepId::X, {}},
+                                                                             {StepId::packed_Q, {}},
+                                                                             {StepId::weights, 1},
+                                                                             {StepId::scores, 1},
+                                                                             {StepId::weights, 0},
+                                                                             {StepId::concat, {}},
+                                                                             {StepId::output, {}}});
+  CHECK(names(R"({"heads": [{}, {"A": [[1]]}]})") == std::vector<Named>{{StepId::weights, 1}});
+  CHECK(names(R"({"Y": [[1]], "A2": [[1]], "head1": [[1]], "Q": [[[1]]]})") ==
+        std::vector<Named>{{StepId::output, {}}, {StepId::weights, 1}, {StepId::head_output, 0}, {StepId::Q, {}}});
+}
+
+TEST_CASE("axes are kept as they stand in the file", "[answer]") {
+  const Answer answer = read(R"({"A": [[[1, 2, 3]], [[4, 5, 6]]]})");
+  CHECK(answer.matrices.front().axes == std::vector<Index>{2, 1, 3});
+  CHECK(answer.matrices.front().numbers[5] == 6);
+}
+
+TEST_CASE("-inf, inf and nan are numbers in an answer, as texts and as Python writes them", "[answer]") {
+  const Answer answer = read(R"({"M1": [["-inf", "inf", "nan", NaN, Infinity, -Infinity]], "M2": [["nan", 1]]})");
+  const Numbers& numbers = answer.matrices.front().numbers;
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(numbers[0] == -infinity);
+  CHECK(numbers[1] == infinity);
+  CHECK(std::isnan(numbers[2]));
+  CHECK(std::isnan(numbers[3]));
+  CHECK(numbers[4] == infinity);
+  CHECK(numbers[5] == -infinity);
+  CHECK(std::isnan(answer.matrices[1].numbers[0]));
+}
+
+TEST_CASE("null is a blank, a matrix of blanks is not given, and in masked scores it is -inf", "[answer]") {
+  const Answer answer = read(R"({"Q1": [[null, null]], "K1": null, "S1": [[1, null]], "M1": [[1, null]], "M2": [[null]]})");
+  REQUIRE(answer.matrices.size() == 2);
+  CHECK(answer.matrices[0].step == StepId::scores);
+  CHECK(answer.matrices[0].blank == std::vector<std::size_t>{1});
+  CHECK(answer.matrices[1].step == StepId::masked);
+  CHECK(answer.matrices[1].blank.empty());
+  CHECK(answer.matrices[1].numbers[1] == -std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("how exactly the numbers are written: the most in each matrix", "[answer]") {
+  const auto written = [](const std::string& numbers) {
+    return read(R"({"Y": [[)" + numbers + "]]}").matrices[0].writing.at(0);
+  };
+  const auto decimals = [&](const std::string& numbers) { return written(numbers).decimals; };
+  const auto digits = [&](const std::string& numbers) { return written(numbers).digits; };
+  CHECK(decimals("1, 20, -3") == 0);
+  CHECK(decimals("0.5, 0.25") == 2);
+  CHECK(decimals("0.50") == 2);
+  CHECK(decimals("1.5e-3") == 4);
+  CHECK(decimals("1.5e3, 2E+2") == 0);
+  CHECK(decimals("1.2345e2") == 2);
+  CHECK(decimals("0.1234567890123456") == 16);
+  CHECK(digits("0.00120, 12.5") == 3);
+  CHECK(digits("-0.70710678118654757") == 17);
+  // The noise of binary arithmetic.
+  CHECK(decimals("0.30000000000000004") == 1);
+  CHECK(decimals("40772.468499999999") == 4);
+  CHECK(digits("40772.468499999999") == 9);
+  CHECK(written("1.50e-3, 0, 2E+1").all_in_e_notation);
+  CHECK_FALSE(written("1.50e-3, 0.5").all_in_e_notation);
+  const AnswerMatrix heads = read(R"({"A": [[[0.12], [0.5]], [[1], [2]]]})").matrices[0];  // two of them
+  REQUIRE(heads.writing.size() == 2);
+  CHECK(heads.writing[0].decimals == 2);
+  CHECK(heads.writing[1].decimals == 0);
+}
+
+TEST_CASE("a key that names no step is passed over, with a suggestion", "[answer]") {
+  const Answer answer = read(R"({"Y": [[1]], "weigths1": [[1]], "heads": [{"scroes": [[1]]}]})");
+  REQUIRE(answer.unknown.size() == 2);
+  CHECK(mentions(answer.unknown[0], "\"weigths1\""));
+  CHECK(mentions(answer.unknown[0], "weights1"));
+  CHECK(mentions(answer.unknown[1], "scores"));
+}
+
+TEST_CASE("what cannot be read as matrices of numbers, with its place", "[answer]") {
+  const auto refused = [](const std::string& text, std::initializer_list<std::string_view> words) {
+    const std::string message = fault_in_answer(text);
+    CAPTURE(text, message);
+    CHECK(mentions(message, "answers.jsonl:7:"));
+    for (const std::string_view word : words) CHECK(mentions(message, word));
+  };
+  refused(R"({"Y": [[1, "x"]]})", {"Y[0][1]", "\"x\""});
+  refused(R"({"Y": [[true]]})", {"Y[0][0]", "true"});
+  refused(R"({"Y": [[1, 2], [3]]})", {"length is 1 here but 2"});
+  refused(R"({"Y": [1, 2]})", {"one-dimensional", "[[1, 2]]"});
+  refused(R"({"Y": 3})", {"expected a matrix"});
+  refused(R"({"Y": []})", {"empty"});
+  refused(R"({"Y": [[]]})", {"empty"});
+  refused(R"({"Y": [[1e400]]})", {"too large"});
+  refused(R"({"Y": [[1]],})", {});
+  refused(R"([1])", {"expected one answer"});
+  refused("null", {"expected one answer"});
+  refused("", {});
+  refused("{}", {"no matrix of any step"});
+  refused(R"({"weigths1": [[1]]})", {"no matrix of any step", "weights1"});
+  refused(R"({"Q1": [[null]]})", {"no matrix of any step"});
+  refused(R"({"Y": [[1]], "output": [[2]]})", {"output is given twice"});
+  refused(R"({"A1": [[1]], "heads": [{"weights": [[0]]}]})", {"weights1 is given twice"});
+  CHECK_NOTHROW(read_answer_line(R"({"Y": [[1]], "output": [[1]]})", "same", 1));
+  refused(R"({"heads": [{"head": 0, "weights": [[1]]}]})", {"heads[0].head", "from 1"});
+  refused(R"({"heads": {"weights": [[1]]}})", {"expected a list of heads"});
+}
+
+TEST_CASE("the place of a fault is that in the file of lines", "[answer]") {
+  CHECK(mentions(fault_in_answer(R"({"name": "Anna", "Y": [[x]]})"), "answers.jsonl:7:25: "));
+}
+
+TEST_CASE("files, folders by name, lines with names", "[answer]") {
+  const TemporaryFolder folder;
+  folder.write("b.json", R"({"Y": [[2]]})");
+  folder.write("a.json", R"({"Y": [[1]]})");
+  folder.write("c.jsonl", "{\"name\": \"Anna\", \"Y\": [[3]]}\n\n{\"Y\": [[4]]}\r\n{\"Y\": oh}\n");
+  folder.write("notes.txt", "not an answer");
+  folder.write(".hidden.json", "not one either");
+  const std::vector<AnswerSource> answers = find_answers({folder / "", folder / "b.json"}, 0);
+  REQUIRE(answers.size() == 6);
+  CHECK(answers[0].read().name == folder / "a.json");
+  CHECK(answers[1].read().matrices.front().numbers[0] == 2);
+  CHECK(answers[2].read().name == "Anna");
+  CHECK(answers[3].read().name == folder / "c.jsonl:3");
+  CHECK(answers[4].name == folder / "c.jsonl:4");
+  CHECK_THROWS_AS(answers[4].read(), Error);
+  CHECK(answers[5].read().name == folder / "b.json");
+  CHECK_THROWS_AS(find_answers({folder / "none.json"}, 0).front().read(), Error);
+  const TemporaryFolder empty;
+  CHECK_THROWS_AS(find_answers({empty / ""}, 0), Error);
+  folder.write("empty.jsonl", "\n");
+  CHECK_THROWS_AS(find_answers({folder / "empty.jsonl"}, 0).front().read(), Error);
+}
+
+}  // namespace mha::test
