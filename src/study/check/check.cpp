@@ -288,10 +288,24 @@ Report Checker::check(const io::Answer& answer) const {
     if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
       report.unknown.push_back(fmt::format("this problem has no step {}: what is given there was passed over.", name.id));
   Examination(given, precision, *read.plan, read.reading, candidates_, pairs_, report).examine();
+  report.of = nothing_given().of;
   const auto is_judged = [](const StepVerdict& step) { return step.verdict != Verdict::not_given; };
-  if (std::none_of(report.steps.begin(), report.steps.end(), is_judged))
+  const auto is_step = [&](StepId step) { return right_.value(step).has_value(); };
+  if (std::any_of(report.steps.begin(), report.steps.end(), is_judged)) return report;
+  report.all_blank = std::any_of(answer.left_blank.begin(), answer.left_blank.end(), is_step);
+  if (!report.all_blank)
     report.unusable = fmt::format("{}: nothing in it can be judged; {}", answer.name,
                                   report.unknown.empty() ? "fill in at least one step" : report.unknown.front());
+  return report;
+}
+
+Report Checker::nothing_given() const {
+  Report report;
+  for (const StepName& name : step_names)
+    if (const std::optional<ValueId> value = right_.value(name.step); value && name.step != StepId::X)
+      for (Index head = 0; head < (name.per_head ? right_.plan.value(*value).shape.heads : 1); ++head)
+        report.steps.push_back({name.step, name.per_head ? std::optional(head) : std::nullopt});
+  report.of = static_cast<Index>(report.steps.size());
   return report;
 }
 
@@ -320,21 +334,42 @@ Checker::Read Checker::read(const GivenMatrices& given, const Precision& precisi
   return best;
 }
 
-std::vector<Report> check_all(const Checker& checker, const std::vector<io::AnswerSource>& answers, int threads,
-                              const std::function<void(std::size_t done)>& progress) {
+namespace {
+
+Report check_one(const CheckerOf& checker_of, const io::AnswerSource& answer) {
+  std::shared_ptr<const Checker> checker;
+  Report report;
+  try {
+    checker = checker_of(answer);
+    if (answer.read) {
+      const io::Answer given = answer.read();
+      report = checker->check(given);
+    } else {
+      report = checker->nothing_given();
+      report.missing = true;
+    }
+  } catch (const Error& error) {
+    if (checker != nullptr) report = checker->nothing_given();
+    report.name = answer.file;
+    report.unusable = error.what();
+  }
+  if (!answer.name.empty()) report.name = answer.name;
+  report.file = answer.file;
+  return report;
+}
+
+}  // namespace
+
+std::vector<Report> check_all(const CheckerOf& checker_of, const std::vector<io::AnswerSource>& answers,
+                              const Grading& grading, int threads, const std::function<void(std::size_t done)>& progress) {
   std::vector<Report> reports(answers.size());
   std::atomic<std::size_t> done = 0;
   compute::Workers workers(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), answers.size())));
   auto told = std::chrono::steady_clock::now();
   workers.each(static_cast<Index>(answers.size()), [&](Index piece, int worker) {
-    const io::AnswerSource& answer = answers[static_cast<std::size_t>(piece)];
     Report& report = reports[static_cast<std::size_t>(piece)];
-    try {
-      report = checker.check(answer.read());
-    } catch (const Error& error) {
-      report.name = answer.name;
-      report.unusable = error.what();
-    }
+    report = check_one(checker_of, answers[static_cast<std::size_t>(piece)]);
+    grade(report, grading);
     ++done;
     if (worker != 0 || std::chrono::steady_clock::now() - told < between_reports) return;  // 0: the thread that called
     progress(done);
