@@ -71,6 +71,9 @@ void set_points(const std::string& text, study::Grading& grading) {
     for (std::size_t i = 0; i < step_count; ++i)
       if (steps[i]) grading.points[i] = value;
   }
+  const auto is_nothing = [](double value) { return value == 0; };
+  if (std::all_of(grading.points.begin(), grading.points.end(), is_nothing))
+    throw Error(fmt::format("--points '{}': no step counts; give at least one of them more than 0", text));
 }
 
 study::Grading grading_from(const CheckOptionTexts& texts) {
