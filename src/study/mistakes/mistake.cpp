@@ -183,9 +183,10 @@ const Mistake* find_mistake(std::string_view id) {
 void expect_one_layer(const Problem& problem) {
   if (problem.layers.empty()) return;
   throw Error(
-      fmt::format("this problem is a stack of {} layers, and mistakes are looked for in one layer: write the layer as "
-                  "a problem of its own, with what it reads as X",
-                  problem.layers.size()));
+      {"this problem is a stack of {} layers, and mistakes are looked for in one layer: write the layer as a problem of "
+       "its own, with what it reads as X",
+       "这道题有 {} 层，而错误只在单独一层里查找：请把那一层写成单独的题目，以它的输入为 X"},
+      problem.layers.size());
 }
 
 Plan answer_plan(const Problem& problem) {
