@@ -39,7 +39,7 @@ bool same_letters(std::string_view a, std::string_view b) {
     std::sort(letters.begin(), letters.end());
     return letters;
   };
-  return letters_of(a) == letters_of(b);
+  return !letters_of(a).empty() && letters_of(a) == letters_of(b);
 }
 
 // Where the name stands in the answer: false where that cannot be read, which is told when it is checked.
