@@ -242,7 +242,7 @@ class Arrays(InFolder):
         numpy.savez_compressed(path, A1=weights[0], weights2=numpy.asfortranarray(weights[1]), Y=numpy.array(WORKED["output"]),
                                note=numpy.array("hello"))
         self.assertEqual(self.verdicts(path)[0], ["right"])
-        numpy.savez(path, A=numpy.round(weights, 3), Y=numpy.round(WORKED["output"], 3))
+        numpy.savez(path, A=numpy.stack(weights), Y=numpy.round(WORKED["output"], 3))
         self.assertEqual(self.verdicts(path)[0], ["right"])
         numpy.savez(path, A1=weights[1])
         self.assertEqual(self.verdicts(path)[0], ["wrong"])
