@@ -23,7 +23,7 @@ namespace {
 struct CheckOptionTexts {
   std::optional<std::string> problem;
   std::vector<std::string> answers;
-  std::optional<std::string> tol, rtol, sigfig, hint, threads, require, points, as;
+  std::optional<std::string> tol, rtol, sigfig, dtype, hint, threads, require, points, as;
   OutputTexts output;
   PageOptionTexts page;
   bool allow_outside = false, summary = false, as_class = false;
@@ -36,6 +36,11 @@ study::ToleranceOptions tolerance_from(const CheckOptionTexts& texts) {
   if (texts.tol) tolerance.tol = parse_tolerance("--tol", *texts.tol);
   if (texts.rtol) tolerance.rtol = parse_tolerance("--rtol", *texts.rtol);
   if (texts.sigfig) tolerance.sigfig = parse_number("--sigfig", *texts.sigfig, 1, 17);
+  if (texts.dtype) {
+    std::vector<std::string_view> names;
+    for (const study::Floats& kind : study::float_kinds) names.push_back(kind.option);
+    tolerance.floats = &study::float_kinds[parse_choice("--dtype", *texts.dtype, names)];
+  }
   if (tolerance.sigfig && (tolerance.tol || tolerance.rtol))
     throw Error("--sigfig says how exactly the numbers are written, --tol and --rtol how far they may be off; give one");
   return tolerance;
@@ -66,6 +71,9 @@ void set_points(const std::string& text, study::Grading& grading) {
     for (std::size_t i = 0; i < step_count; ++i)
       if (steps[i]) grading.points[i] = value;
   }
+  const auto is_nothing = [](double value) { return value == 0; };
+  if (std::all_of(grading.points.begin(), grading.points.end(), is_nothing))
+    throw Error(fmt::format("--points '{}': no step counts; give at least one of them more than 0", text));
 }
 
 study::Grading grading_from(const CheckOptionTexts& texts) {
@@ -231,6 +239,8 @@ void declare_check_options(CLI::App& app, CheckOptionTexts& texts) {
   declare_option(app, "--tol", texts.tol, "X", "how far a number may be off (by default as its decimals imply)");
   declare_option(app, "--rtol", texts.rtol, "X", "the same as a share of the number");
   declare_option(app, "--sigfig", texts.sigfig, "N", "the numbers are written to N significant figures");
+  declare_option(app, "--dtype", texts.dtype, "f64|f32|f16|bf16",
+                 "what the numbers were computed in (by default as they look)");
   declare_output(app, texts.output, check_formats);
   declare_threads(app, texts.threads);
   declare_page_options(app, texts.page);

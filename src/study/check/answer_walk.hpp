@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "study/check/comparison.hpp"
-#include "study/check/given.hpp"
+#include "study/check/precision.hpp"
 
 namespace mha::study {
 
@@ -43,7 +43,7 @@ std::optional<Reading> read_answer(const RowPlan& plan, const GivenMatrices& giv
 
 // The same for an answer all of whose numbers are what the plan gives by itself, as exactly as they are written: then they
 // follow from what is given before them as well, and nothing else need be known. Nothing where they are not.
-std::optional<Reading> read_as_true(const RowPlan& plan, const GivenMatrices& given, const Precision& precision);
+std::optional<Reading> read_as_true(const RowPlan& plan, const GivenMatrices& given);
 
 // Below that many operations nothing is saved by it.
 inline constexpr double worth_a_run = 2e7;
