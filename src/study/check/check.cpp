@@ -25,8 +25,8 @@ constexpr Text number_for_infinity = {
 constexpr Text constant_added = {"a constant was added to each row of the masked scores: the weights are the same",
                                  "掩码后的分数每一行都加了一个常数：权重相同"};
 constexpr Text not_all_tried = {
-    "what may be computed for one answer (150,000 million operations) is used up: the rarer mistakes were not all tried",
-    "一份答卷允许的计算量（1500 亿次运算）已用完：较少见的错误没有全部试过"};
+    "what may be computed for one answer (100,000 million operations) is used up: the rarer mistakes were not all tried",
+    "一份答卷允许的计算量（1000 亿次运算）已用完：较少见的错误没有全部试过"};
 constexpr Text other_keyless_rows = {"a row without a key has other weights than mha's 0: that is a matter of convention",
                                      "没有可看的键的行权重与 mha 的 0 不同：这只是约定不同"};
 

@@ -51,7 +51,7 @@ struct Diagnosis {
 
 // How much may be computed for one answer, in operations: counted, not timed, so that every run says the same.
 struct Budget {
-  double operations = 1.5e11;
+  double operations = 1e11;
   int untried = 0;  // forms of mistakes for which nothing was left
 
   bool allows(double cost);
