@@ -47,7 +47,7 @@ inline constexpr auto matrix_file_keys =
 class Fields {
  public:
   // The node must be an object with no other keys than these. `what` says what the object is for.
-  Fields(Node& node, std::span<const std::string_view> known, std::string_view what);
+  Fields(Node& node, std::span<const std::string_view> known, const Text& what);
   static Fields of_problem(Node& root);
 
   Node* operator[](std::string_view key) const;  // one of the known; null where the file does not have it

@@ -42,14 +42,17 @@ const Node* weights_of_queries(const Fields& fields) {
   const Node* const weights = weights_of_queries(fields);
   const Grid* const grid = weights == nullptr ? nullptr : weights->as<Grid>();
   if (grid == nullptr || grid->axes.size() != 2)
-    fail(fields.node(), "\"X\" is missing; write the tokens, one row each: \"X\": [[1, 0], [0, 1]]");
+    fail(fields.node(), {"\"X\" is missing; write the tokens, one row each: \"X\": [[1, 0], [0, 1]]",
+                         "缺少 \"X\"；请写出各词元，每个一行：\"X\": [[1, 0], [0, 1]]"});
   const Node* const node = fields["layout"];
   const std::string* const layout = node == nullptr ? nullptr : node->as<std::string>();
   const Index width = layout != nullptr && *layout == "torch" ? grid->axes[1] : grid->axes[0];
   fail(fields.node(),
-       fmt::format("\"X\" is missing; it is n×{}: write the n tokens, one row of {} each, \"X\": [[…], …], or name a "
-                   "file, \"X\": {{\"file\": \"X.npy\"}}",
-                   width, counted(width, "number")));
+       {"\"X\" is missing; it is n×{}: write the n tokens, one row of {} each, \"X\": [[…], …], or name a file, \"X\": "
+        "{{\"file\": \"X.npy\"}}",
+        "缺少 \"X\"，它是 n×{}：请写出 n 个词元，每个一行 {} 个数：\"X\": [[…], …]，或指定文件：\"X\": {{\"file\": "
+        "\"X.npy\"}}"},
+       width, counted(width, "number"));
 }
 
 constexpr std::string_view lists_of_labels[] = {"tokens", "tokens_kv"};
@@ -90,12 +93,16 @@ void read_inputs(const Fields& fields, Problem& problem) {
   const bool batched = is_batch(*X_kv);
   problem.X_kv = read_input(*X_kv);
   if (batched != problem.batched)
-    fail(*X_kv, fmt::format("X_kv has {} and X has {}; give both a batch or neither", batched ? "a batch" : "no batch",
-                            problem.batched ? "one" : "none"));
+    fail(*X_kv,
+         {"X_kv has {} and X has {}; give both a batch or neither", "X_kv {}批次，而 X {}；两者要么都有批次，要么都没有"},
+         batched ? Text{"a batch", "有"} : Text{"no batch", "没有"},
+         problem.batched ? Text{"one", "有"} : Text{"none", "没有"});
   const Index items = problem.X_kv->shape().batch;
   if (items != problem.batch())
-    fail(*X_kv, fmt::format("X_kv has {} and X has {}; each item of X reads its own item of X_kv", counted(items, "item"),
-                            counted(problem.batch(), "item")));
+    fail(*X_kv,
+         {"X_kv has {} and X has {}; each item of X reads its own item of X_kv",
+          "X_kv 有{}，而 X 有{}；X 的每个样本读取 X_kv 中自己的样本"},
+         counted(items, "item"), counted(problem.batch(), "item"));
 }
 
 Problem read_problem_file(const std::string& path, bool allow_outside) {

@@ -354,7 +354,9 @@ Report Checker::check(const io::Answer& answer) const {
   if (read.remarks != nullptr) report.remarks = *read.remarks;
   for (const StepName& name : step_names)
     if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
-      report.unknown.push_back(fmt::format("this problem has no step {}: what is given there was passed over.", name.id));
+      report.unknown.push_back(say({"this problem has no step {}: what is given there was passed over.",
+                                    "这道题没有步骤 {}：其中给出的内容已忽略。"},
+                                   name.id));
   Examination(given, precision, *read.plan, read.reading, candidates_, pairs_, problem_.layout, report).examine();
   report.of = nothing_given().of;
   const auto is_judged = [](const StepVerdict& step) {  // X is the problem's own
@@ -364,8 +366,9 @@ Report Checker::check(const io::Answer& answer) const {
   if (std::any_of(report.steps.begin(), report.steps.end(), is_judged)) return report;
   report.all_blank = std::any_of(answer.left_blank.begin(), answer.left_blank.end(), is_step);
   if (!report.all_blank)
-    report.unusable = fmt::format("{}: nothing in it can be judged; {}", answer.name,
-                                  report.unknown.empty() ? "fill in at least one step" : report.unknown.front());
+    report.unusable =
+        say({"{}: nothing in it can be judged; {}", "{}：没有可以批改的内容；{}"}, answer.name,
+            report.unknown.empty() ? Saying{"fill in at least one step", "请至少填写一个步骤"} : report.unknown.front());
   return report;
 }
 
@@ -427,7 +430,7 @@ Report check_one(const CheckerOf& checker_of, const io::AnswerSource& answer) {
   } catch (const Error& error) {
     if (checker != nullptr) report = checker->nothing_given();
     report.name = answer.file;
-    report.unusable = error.what();
+    report.unusable = error.sentence();
   }
   if (!answer.name.empty()) report.name = answer.name;
   report.file = answer.file;

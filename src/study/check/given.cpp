@@ -111,8 +111,9 @@ void GivenMatrices::put(StepId step, Index head, GivenMatrix matrix) {
       same_numbers(first.data(), second.data(), static_cast<std::size_t>(first.size())))
     return;
   const StepName& name = name_of(step);
-  throw Error(fmt::format("{}{} is given twice, with different numbers; remove one of the two", name.id,
-                          name.per_head ? std::to_string(head + 1) : ""));
+  throw Error(
+      {"{}{} is given twice, with different numbers; remove one of the two", "{}{} 给出了两次，而且数不相同；请去掉一个"},
+      name.id, name.per_head ? std::to_string(head + 1) : "");
 }
 
 // K1 … Kg beside more heads of other steps are those of the key/value heads: each serves a group of query heads.

@@ -109,13 +109,13 @@ struct Judged {
 };
 
 struct Report {
-  std::string name, file;               // whose it is, and where
-  std::optional<std::string> unusable;  // why it cannot be read
-  bool missing = false;                 // nothing was handed in
-  std::vector<StepVerdict> steps;       // of the plan, all heads of a step before the next
-  std::vector<Finding> findings;        // in the order of the computation; empty: all that was given is right
+  std::string name, file;          // whose it is, and where
+  std::optional<Saying> unusable;  // why it cannot be read
+  bool missing = false;            // nothing was handed in
+  std::vector<StepVerdict> steps;  // of the plan, all heads of a step before the next
+  std::vector<Finding> findings;   // in the order of the computation; empty: all that was given is right
   std::vector<Text> remarks;
-  std::vector<std::string> unknown;  // keys that were passed over
+  std::vector<Saying> unknown;  // keys that were passed over
   std::vector<Judged> judged;        // the form of most matrices first
   int decimals = 0;                  // the most that are written
   Index blanks = 0;                  // entries of given matrices that were not filled in

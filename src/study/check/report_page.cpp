@@ -100,7 +100,7 @@ class ReportPage {
       for (const Finding& finding : report.findings) add(finding, report);
     }
     for (const Text& remark : report.remarks) page_.warning(remark);
-    for (const std::string& key : report.unknown) page_.warning(show::Words().quote(key));
+    for (const Saying& key : report.unknown) page_.warning(show::Words().quote(key.in(page_.language())));
   }
 
   void add_facts(const Report& report, bool named_above) {

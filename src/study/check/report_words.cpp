@@ -107,7 +107,7 @@ std::string ReportWords::gaps(const Report& report) const {
 }
 
 std::string ReportWords::message(const Report& report, std::optional<Hint> level) const {
-  if (report.unusable) return *report.unusable;
+  if (report.unusable) return report.unusable->in(language_);
   if (report.is_right()) return "";
   std::vector<std::string> sentences = level ? hint(report, *level) : std::vector{verdict(report)};
   if (!level && !report.findings.empty())

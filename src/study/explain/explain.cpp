@@ -39,8 +39,9 @@ class Explainer {
 
   Explanation explain(ValueId id, show::Place place, show::EntryAt at, Depth depth) {
     if (++entries_ > most_in_tree)
-      throw Error(
-          fmt::format("more than {} entries lie behind this one; a smaller --depth shows the nearest", most_in_tree));
+      throw Error({"more than {} entries lie behind this one; a smaller --depth shows the nearest",
+                   "这个元素背后有超过 {} 个元素；较小的 --depth 只显示最近的"},
+                  most_in_tree);
     Explanation result{id, place, at, entry(scene_, id, place, at), show::number_at(scene_, id, place, at), {}, false, {}};
     const Step* step = step_behind(scene_.plan, id);
     if (step == nullptr || depth == 0) return result;

@@ -133,9 +133,9 @@ TEST_CASE("how exactly the numbers are written: the most in each matrix", "[answ
 TEST_CASE("a key that names no step is passed over, with a suggestion", "[answer]") {
   const Answer answer = read(R"({"Y": [[1]], "weigths1": [[1]], "heads": [{"scroes": [[1]]}]})");
   REQUIRE(answer.unknown.size() == 2);
-  CHECK(mentions(answer.unknown[0], "\"weigths1\""));
-  CHECK(mentions(answer.unknown[0], "weights1"));
-  CHECK(mentions(answer.unknown[1], "scores"));
+  CHECK(mentions(answer.unknown[0].en, "\"weigths1\""));
+  CHECK(mentions(answer.unknown[0].en, "weights1"));
+  CHECK(mentions(answer.unknown[1].en, "scores"));
 }
 
 TEST_CASE("names of other texts are understood", "[answer]") {
