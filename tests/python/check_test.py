@@ -125,18 +125,21 @@ class Exactness(InFolder):
             "[" + ", ".join(f"{x:.3e}" for x in row) + "]" for row in WORKED["heads"][0]["weights"]) + "]")
         self.assertEqual(self.verdict(text), "right")
         self.assertIn("4 significant digits", self.page(text, "--lang", "en"))
-        digit = text.index("e-0") - 1
+        digit = text.index(".") + 1
         self.assertEqual(self.verdict(text[:digit] + str((int(text[digit]) + 2) % 10) + text[digit + 1:]), "wrong")
 
     def test_a_rounded_factor_or_root_is_right_the_same_one_throughout(self):
-        scores = WORKED["heads"][0]["scores"]
-        for scaled, said in ((self.head("scores", lambda s: round(s * 0.707, 3)), "multiplied by 1/√d_k rounded"),
-                             (self.head("scores", lambda s: round(s / 1.414, 3)), "divided by √d_k rounded")):
-            self.assertEqual(self.verdict({"S1": scores, "Z1": scaled}), "right")
-            self.assertIn(said, self.page({"S1": scores, "Z1": scaled}, "--lang", "en"))
-        mixed = self.head("scores", lambda s: round(s * 0.707, 3))
-        mixed[1][1] = round(4 / 1.414, 3)
-        self.assertEqual(self.verdict({"S1": scores, "Z1": mixed}), "wrong")
+        one = [[1, 0], [0, 1]]
+        problem = self.write("problem.json", {"X": [[1, 2], [3, 4]], "heads": [{"W_Q": one, "W_K": one, "W_V": one}],
+                                              "W_O": "identity"})
+        scores = [[5, 11], [11, 25]]
+        by_factor, by_root = ([[round(s * f, 3) for s in row] for row in scores] for f in (0.707, 1 / 1.414))
+        for scaled, said in ((by_factor, "multiplied by 1/√d_k rounded"), (by_root, "divided by √d_k rounded")):
+            self.assertEqual(self.verdict({"S1": scores, "Z1": scaled}, problem=problem), "right")
+            page = run("check", problem, self.write("answer.json", {"S1": scores, "Z1": scaled})).stdout.decode()
+            self.assertIn(said, " ".join(page.split()))
+        mixed = [by_factor[0], by_root[1]]
+        self.assertEqual(self.verdict({"S1": scores, "Z1": mixed}, problem=problem), "wrong")
 
     def test_what_run_rounds_is_right_with_any_decimals(self):
         large = self.write("large.json", {"X": [[123.4, -56.7], [8.9, 1011.5]], "W_O": "identity", "heads": [
