@@ -167,7 +167,7 @@ InputFault syntax_fault(Source& source, const std::vector<Opening>& open, bool a
             {"it is empty; mha reads one JSON object, {\"X\": [[1, 0], [0, 1]], …}",
              "文件是空的；mha 读取一个 JSON 对象：{\"X\": [[1, 0], [0, 1]], …}"}};
   if (token == '\0' && !open.empty())
-    return {here, "",
+    return {open.back().bracket == '[' ? open.back().position : here, "",
             say({"the file ends before {} is closed; add the missing '{}', or fetch the rest of the file",
                  "文件结束时{}还没有结束；请补上缺少的 '{}'，或取来文件的其余部分"},
                 name_of_opening(open.back()), open.back().bracket == '[' ? ']' : '}')};
@@ -176,6 +176,12 @@ InputFault syntax_fault(Source& source, const std::vector<Opening>& open, bool a
             say({"a comma stands before the closing '{}', which JSON does not allow; remove the comma",
                  "右括号 '{}' 前面有逗号，JSON 不允许；请去掉逗号"},
                 token)};
+  // A key or the end of the object in a list: the list has lost its end, and that is where to look.
+  if (!open.empty() && open.back().bracket == '[' && (token == ':' || token == '}'))
+    return {open.back().position, "",
+            say({"the list that begins here is not closed before line {}, column {}; add the missing ']'",
+                 "从这里开始的列表到第 {} 行第 {} 列还没有结束；请补上缺少的 ']'"},
+                here.line, here.column)};
   const Saying found = name_of_token(source);
   if (open.empty() && previous == '\0')
     return {here, "",

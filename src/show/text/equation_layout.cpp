@@ -1,6 +1,8 @@
 // Sets an equation of matrices.
 #include "show/text/equation_layout.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -95,22 +97,38 @@ class EquationLayout {
     return beside(boxes);
   }
 
-  // Operators stand in a column of their own at the left, so that all brackets line up; all but the last before a matrix
-  // on lines of their own.
+  // Operators stand in a column of their own at the left, so that all brackets line up. What is told in words, the "Concat"
+  // of "Concat · W_O", stands there as well where the matrices leave the room, and otherwise on a line of its own.
   std::vector<std::string> stacked() const {
-    int operator_width = 0;
-    for (const Term& term : terms_)
-      if (!term.before.empty()) operator_width = std::max(operator_width, display_width(term.before.back()));
-    const int operator_column = operator_width > 0 ? operator_width + 2 : 0, room = width_ - operator_column;
-    const int label_width = row_label_width(room);
-    std::vector<std::string> lines;
+    std::vector<std::string> in_front, last;
     for (const Term& term : terms_) {
-      for (std::size_t i = 0; i + 1 < term.before.size(); ++i) lines.push_back(term.before[i]);
-      std::string before = pad_right(term.before.empty() ? "" : term.before.back(), operator_column);
-      for (const Box& block : blocks(term.drawing, label_width, room)) {
+      in_front.push_back(fmt::format("{}", fmt::join(term.before, "  ")));
+      last.push_back(term.before.empty() ? "" : term.before.back());
+    }
+    const int wide = column_of(in_front), room = width_ - wide;
+    const bool fit = std::all_of(terms_.begin(), terms_.end(), [&](const Term& term) {
+      return fitting_style(term.drawing, row_label_width(room), room).has_value();
+    });
+    return fit ? stacked(in_front, wide, true) : stacked(last, column_of(last), false);
+  }
+
+  static int column_of(const std::vector<std::string>& operators) {
+    int width = 0;
+    for (const std::string& text : operators) width = std::max(width, display_width(text));
+    return width > 0 ? width + 2 : 0;
+  }
+
+  std::vector<std::string> stacked(const std::vector<std::string>& operators, int column, bool whole) const {
+    const int room = width_ - column, label_width = row_label_width(room);
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+      if (!whole)
+        for (std::size_t j = 0; j + 1 < terms_[i].before.size(); ++j) lines.push_back(terms_[i].before[j]);
+      std::string before = operators[i].empty() ? spaces(column) : pad_left(operators[i], column - 2) + "  ";
+      for (const Box& block : blocks(terms_[i].drawing, label_width, room)) {
         const Box line = beside({text_box(before), block});
         lines.insert(lines.end(), line.lines.begin(), line.lines.end());
-        before = spaces(operator_column);
+        before = spaces(column);
       }
     }
     return lines;
