@@ -23,7 +23,7 @@ namespace {
 struct CheckOptionTexts {
   std::optional<std::string> problem;
   std::vector<std::string> answers;
-  std::optional<std::string> tol, rtol, sigfig, hint, threads, require, points, as;
+  std::optional<std::string> tol, rtol, sigfig, dtype, hint, threads, require, points, as;
   OutputTexts output;
   PageOptionTexts page;
   bool allow_outside = false, summary = false, as_class = false;
@@ -36,6 +36,11 @@ study::ToleranceOptions tolerance_from(const CheckOptionTexts& texts) {
   if (texts.tol) tolerance.tol = parse_tolerance("--tol", *texts.tol);
   if (texts.rtol) tolerance.rtol = parse_tolerance("--rtol", *texts.rtol);
   if (texts.sigfig) tolerance.sigfig = parse_number("--sigfig", *texts.sigfig, 1, 17);
+  if (texts.dtype) {
+    std::vector<std::string_view> names;
+    for (const study::Floats& kind : study::float_kinds) names.push_back(kind.option);
+    tolerance.floats = &study::float_kinds[parse_choice("--dtype", *texts.dtype, names)];
+  }
   if (tolerance.sigfig && (tolerance.tol || tolerance.rtol))
     throw Error({"--sigfig says how exactly the numbers are written, --tol and --rtol how far they may be off; give one",
                  "--sigfig 说明数写到几位有效数字，--tol 和 --rtol 说明数可以差多少；请只写一种"});
@@ -69,6 +74,11 @@ void set_points(const std::string& text, study::Grading& grading) {
     for (std::size_t i = 0; i < step_count; ++i)
       if (steps[i]) grading.points[i] = value;
   }
+  const auto is_nothing = [](double value) { return value == 0; };
+  if (std::all_of(grading.points.begin(), grading.points.end(), is_nothing))
+    throw Error({"--points '{}': no step counts; give at least one of them more than 0",
+                 "--points '{}'：没有步骤计分；请至少给一个步骤大于 0 的分值"},
+                text);
 }
 
 study::Grading grading_from(const CheckOptionTexts& texts) {
@@ -260,6 +270,8 @@ void declare_check_options(CommandLine& app, CheckOptionTexts& texts) {
   declare_option(app, "--rtol", texts.rtol, "X", {"the same as a share of the number", "同上，但按数的比例"});
   declare_option(app, "--sigfig", texts.sigfig, "N",
                  {"the numbers are written to N significant figures", "数写到 N 位有效数字"});
+  declare_option(app, "--dtype", texts.dtype, "f64|f32|f16|bf16",
+                 {"what the numbers were computed in (by default as they look)", "数是用什么精度算的（默认由数本身看出）"});
   declare_output(app, texts.output, check_formats);
   declare_threads(app, texts.threads);
   declare_page_options(app, texts.page);

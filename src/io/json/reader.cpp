@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "core/utf8.hpp"
 
@@ -58,7 +59,7 @@ class GridBuilder {
     ++lists_.back().entries;
   }
   void put_odd(OddEntry::Kind kind, double value, const Saying& found);
-  void see_written(const Word& number) { grid_.writing.see(number.written, number.value); }
+  void see_written(const Word& number) { writing_.see(number.written, number.value); }
   [[noreturn]] void refuse_object() const;
 
   bool undecided() const { return leaf_depth_ == 0; }  // nothing but opening brackets so far
@@ -82,6 +83,7 @@ class GridBuilder {
   std::vector<OpenList> lists_;
   std::size_t leaf_depth_ = 0;  // how many lists are around a number; 0: not known yet
   Grid grid_;
+  Writing writing_;  // of the matrix whose end is not reached yet
 };
 
 constexpr Index unknown = -1;  // an axis whose first list is still open
@@ -111,6 +113,7 @@ bool GridBuilder::close() {
                      list.entries, axis, first);
   }
   lists_.pop_back();
+  if (lists_.size() + 2 == std::max(leaf_depth_, std::size_t{2})) grid_.writing.push_back(std::exchange(writing_, {}));
   if (lists_.empty()) return true;
   ++lists_.back().entries;
   return false;

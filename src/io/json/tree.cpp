@@ -57,7 +57,8 @@ Writing written(std::string_view number) {
   const std::size_t first_digit = std::min(mantissa.find_first_of("123456789"), mantissa.size());
   const std::string_view significant = mantissa.substr(first_digit);
   const auto points = std::count(significant.begin(), significant.end(), '.');
-  return {std::max(0, behind_point - exponent), static_cast<int>(significant.size()) - static_cast<int>(points)};
+  return {std::max(0, behind_point - exponent), static_cast<int>(significant.size()) - static_cast<int>(points),
+          e < number.size() || significant.empty()};
 }
 
 // The same for "d.ddde-x", without the zeros at the end of its digits.
@@ -218,14 +219,21 @@ Grid& expect_list(Node& node, Entries entries) {
 
 void Writing::see(std::string_view number, double value) {
   Writing one = written(number);
+  const bool has_e = one.all_in_e_notation;
   if (one.digits > sure_digits) {
     std::array<char, 32> text{};
     const auto end = std::to_chars(text.begin(), text.end(), value, std::chars_format::scientific, sure_digits - 1).ptr;
     const Writing sure = written_without_zeros({text.data(), static_cast<std::size_t>(end - text.data())});
     if (sure.digits < sure_digits) one = sure;
   }
-  decimals = std::max(decimals, one.decimals);
-  digits = std::max(digits, one.digits);
+  one.all_in_e_notation = has_e;
+  see(one);
+}
+
+void Writing::see(const Writing& other) {
+  decimals = std::max(decimals, other.decimals);
+  digits = std::max(digits, other.digits);
+  all_in_e_notation = all_in_e_notation && other.all_in_e_notation;
 }
 
 std::string path_of(std::string_view list, Index index) {

@@ -26,13 +26,15 @@ struct OddEntry {
   Saying found;  // as it stood in the input, safe to print
 };
 
-// How exactly numbers are written: the most decimals, and the most significant digits. The noise of binary arithmetic does
-// not count: 0.30000000000000004 is 0.3.
+// How exactly the numbers of one matrix are written: the most decimals, and the most significant digits. The noise of
+// binary arithmetic does not count: 0.30000000000000004 is 0.3.
 struct Writing {
   int decimals = 0;
   int digits = 0;
+  bool all_in_e_notation = true;  // but zeros
 
   void see(std::string_view number, double value);
+  void see(const Writing& other);
 };
 
 // Lists of numbers inside lists, each axis of one length, row after row. Booleans are 0 and 1, "-inf" is −∞, and what has
@@ -42,7 +44,7 @@ struct Grid {
   Numbers numbers;
   std::vector<OddEntry> odd;
   std::vector<std::size_t> nulls;  // the places of all entries that are null
-  Writing writing;                 // only where the reader was asked for it
+  std::vector<Writing> writing;    // of each matrix in it; only where the reader was asked for it
   // Where {"file": …} stands: the axes are known, and the numbers stay there until they are asked for.
   std::shared_ptr<const FileMatrix> file;
 };

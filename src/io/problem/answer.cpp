@@ -139,15 +139,17 @@ void AnswerReader::take(Node& node, StepId step, std::optional<Index> head, std:
   if (node.as<Null>() != nullptr) return answer_.left_blank.push_back(step);
   Grid& grid = expect_rows(node, Entries::answers);
   if (grid.nulls.size() == grid.numbers.size()) return answer_.left_blank.push_back(step);
-  if (step != StepId::X) {
-    answer_.decimals = std::max(answer_.decimals, grid.writing.decimals);
-    answer_.digits = std::max(answer_.digits, grid.writing.digits);
-  }
   if (step == StepId::masked) {
     for (const std::size_t hidden : grid.nulls) grid.numbers[hidden] = -std::numeric_limits<double>::infinity();
     grid.nulls.clear();
   }
-  AnswerMatrix matrix{step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls), kv_head};
+  AnswerMatrix matrix{step,
+                      head,
+                      std::move(grid.axes),
+                      std::move(grid.numbers),
+                      std::move(grid.nulls),
+                      std::move(grid.writing),
+                      kv_head};
   refuse_another(node, matrix);
   answer_.matrices.push_back(std::move(matrix));
 }
@@ -210,9 +212,13 @@ Grid grid_of(const std::shared_ptr<const StoredArray>& array, const std::string&
   grid.numbers = Numbers(array->header.data_bytes() / static_cast<std::size_t>(bytes_of(array->header.type)));
   grid.file->read_addends(grid.numbers.data());
   const bool is_short = bytes_of(array->header.type) < 8;
-  for (std::size_t i = 0; i < grid.numbers.size(); ++i)
+  const std::size_t rank = grid.axes.size();
+  const auto one = static_cast<std::size_t>(grid.axes.back() * (rank > 1 ? grid.axes[rank - 2] : 1));  // matrix of several
+  for (std::size_t i = 0; i < grid.numbers.size(); ++i) {
+    if (i % one == 0) grid.writing.emplace_back();
     if (const double number = grid.numbers[i]; std::isfinite(number))
-      grid.writing.see(is_short ? fmt::format("{}", static_cast<float>(number)) : fmt::format("{}", number), number);
+      grid.writing.back().see(is_short ? fmt::format("{}", static_cast<float>(number)) : fmt::format("{}", number), number);
+  }
   return grid;
 }
 
