@@ -167,7 +167,7 @@ InputFault syntax_fault(Source& source, const std::vector<Opening>& open, bool a
             {"it is empty; mha reads one JSON object, {\"X\": [[1, 0], [0, 1]], …}",
              "文件是空的；mha 读取一个 JSON 对象：{\"X\": [[1, 0], [0, 1]], …}"}};
   if (token == '\0' && !open.empty())
-    return {open.back().bracket == '[' ? open.back().position : here, "",
+    return {here, "",
             say({"the file ends before {} is closed; add the missing '{}', or fetch the rest of the file",
                  "文件结束时{}还没有结束；请补上缺少的 '{}'，或取来文件的其余部分"},
                 name_of_opening(open.back()), open.back().bracket == '[' ? ']' : '}')};

@@ -25,7 +25,8 @@ void check_product(const Node& node, const LinearNodes& nodes, const Shape& shap
   const bool out_by_in = layout == Layout::torch;
   Text remedy;
   if (width_of(shape, layout) == operand.cols && others_fit)
-    remedy = {"; it alone is the other way round: transpose it", "；只有它放反了：请把它转置"};
+    remedy = {"; transposed it would fit, and the other weights fit as they are: transpose this one",
+              "；转置以后就合适，而其他权重矩阵不必转置：请只转置它"};
   else if (width_of(shape, layout) == operand.cols)
     remedy = out_by_in
                  ? Text{"; transposed it would fit: if your weights are stored in×out, leave \"layout\": \"torch\" out",

@@ -97,19 +97,23 @@ class EquationLayout {
     return beside(boxes);
   }
 
-  // Operators stand in a column of their own at the left, so that all brackets line up. What is told in words, the "Concat"
-  // of "Concat · W_O", stands there as well where the matrices leave the room, and otherwise on a line of its own.
+  // Operators stand in a column of their own at the left, so that all brackets line up; all but the last before a matrix
+  // on lines of their own. What is told in words in front of the first, the "Concat" of "Concat · W_O", stands in that
+  // column as well where the matrices leave the room.
   std::vector<std::string> stacked() const {
-    std::vector<std::string> in_front, last;
-    for (const Term& term : terms_) {
-      in_front.push_back(fmt::format("{}", fmt::join(term.before, "  ")));
-      last.push_back(term.before.empty() ? "" : term.before.back());
+    std::vector<std::string> last;
+    for (const Term& term : terms_) last.push_back(term.before.empty() ? "" : term.before.back());
+    if (terms_.front().before.size() > 1) {
+      std::vector<std::string> in_front = last;
+      in_front.front() = fmt::format("{}", fmt::join(terms_.front().before, "  "));
+      const int room = width_ - column_of(in_front);
+      const bool fit = std::all_of(terms_.begin(), terms_.end(), [&](const Term& term) {
+        return (&term == &terms_.front() || term.before.size() <= 1) &&
+               fitting_style(term.drawing, row_label_width(room), room).has_value();
+      });
+      if (fit) return stacked(in_front, true);
     }
-    const int wide = column_of(in_front), room = width_ - wide;
-    const bool fit = std::all_of(terms_.begin(), terms_.end(), [&](const Term& term) {
-      return fitting_style(term.drawing, row_label_width(room), room).has_value();
-    });
-    return fit ? stacked(in_front, wide, true) : stacked(last, column_of(last), false);
+    return stacked(last, false);
   }
 
   static int column_of(const std::vector<std::string>& operators) {
@@ -118,13 +122,13 @@ class EquationLayout {
     return width > 0 ? width + 2 : 0;
   }
 
-  std::vector<std::string> stacked(const std::vector<std::string>& operators, int column, bool whole) const {
-    const int room = width_ - column, label_width = row_label_width(room);
+  std::vector<std::string> stacked(const std::vector<std::string>& operators, bool whole) const {
+    const int column = column_of(operators), room = width_ - column, label_width = row_label_width(room);
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < terms_.size(); ++i) {
       if (!whole)
         for (std::size_t j = 0; j + 1 < terms_[i].before.size(); ++j) lines.push_back(terms_[i].before[j]);
-      std::string before = operators[i].empty() ? spaces(column) : pad_left(operators[i], column - 2) + "  ";
+      std::string before = pad_right(whole ? pad_left(operators[i], column - 2) : operators[i], column);
       for (const Box& block : blocks(terms_[i].drawing, label_width, room)) {
         const Box line = beside({text_box(before), block});
         lines.insert(lines.end(), line.lines.begin(), line.lines.end());
