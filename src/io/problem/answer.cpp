@@ -391,7 +391,8 @@ std::vector<std::string> known_matrix_names() {
   std::vector<std::string> names;
   for (const StepName& step : step_names)
     for (const std::string_view name : {step.id, step.symbol})
-      names.push_back(std::string(name) + (step.per_head ? "1" : ""));
+      if (const std::string known = std::string(name) + (step.per_head ? "1" : ""); names.empty() || names.back() != known)
+        names.push_back(known);
   return names;
 }
 
