@@ -41,6 +41,10 @@ struct ShownBy {
 constexpr std::array shown_by = {
     ShownBy{"k_not_transposed", {"`mha exercise --tokens 2 -o DIR`", "`mha exercise --tokens 2 -o DIR`"}},
     ShownBy{"elementwise_product", {"`mha exercise --tokens 2 -o DIR`", "`mha exercise --tokens 2 -o DIR`"}},
+    ShownBy{"norm_", {"a problem with a norm that has gamma, beta and eps", "归一化带 gamma、beta 和 eps 的题目"}},
+    ShownBy{"gate_", {"a problem with W_gate", "有 W_gate 的题目"}},
+    ShownBy{"gelu_form", {"a problem with gelu", "激活函数为 gelu 的题目"}},
+    ShownBy{"relu_for_other", {"a problem with gelu or silu", "激活函数为 gelu 或 silu 的题目"}},
     ShownBy{"rope_", {"a problem with rope", "有旋转位置编码（rope）的题目"}},
     ShownBy{"softcap_", {"a problem with softcap and a mask", "有软截断（softcap）和掩码的题目"}},
     ShownBy{"packed_", {"a problem with W_QKV", "有 W_QKV 的题目"}},
