@@ -28,7 +28,7 @@ struct Answer {
   std::string name;  // the file's, or that of a line
   std::vector<AnswerMatrix> matrices;
   std::vector<StepId> left_blank;  // steps with a matrix in which nothing is filled in
-  std::vector<Saying> unknown;  // keys that name no step, each with a suggestion where one is near
+  std::vector<Saying> unknown;     // keys that name no step, each with a suggestion where one is near
 };
 
 // Each throws Error where the text cannot be read as matrices of numbers. A matrix of nothing but null is one that was not
