@@ -12,6 +12,7 @@
 #include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "show/words/phrases.hpp"
+#include "study/compare/compare_json.hpp"
 #include "study/compare/compare_page.hpp"
 
 namespace mha::cli {
@@ -20,7 +21,7 @@ namespace {
 struct CompareOptions {
   std::vector<std::string> problems;
   std::optional<std::string> mistake, steps, heads;
-  bool full = false;
+  bool full = false, pause = false;
   PageOptionTexts page;
   OutputTexts output;
   bool allow_outside = false;
@@ -113,7 +114,7 @@ void compare_problems(const CompareOptions& options, World& world) {
   show::PageOptions page = page_from(options.page, world);
   if (options.steps) page.selection.steps = parse_steps(*options.steps);
   page.full = options.full;
-  Output output(options.output, page_only, style_from(options.page, world), world);
+  Output output(options.output, page_or_json, style_from(options.page, world), world);
   const std::string& name = options.problems.front();
   const Problem problem = read_problem(name, world, options.allow_outside);
   const study::Side left = side_of(problem, name, page.language);
@@ -134,7 +135,13 @@ void compare_problems(const CompareOptions& options, World& world) {
   inputs.insert(inputs.end(), problem.files.begin(), problem.files.end());
   if (other) inputs.insert(inputs.end(), other->files.begin(), other->files.end());
   output.open(std::move(inputs));
-  output.write(describe(study::compare(left.numbers, right.numbers), left, right, remarks, page));
+  const study::Comparison comparison = study::compare(left.numbers, right.numbers);
+  if (output.kind() == Format::Kind::json) {
+    const auto id = options.mistake ? std::optional<std::string_view>(*options.mistake) : std::nullopt;
+    study::write_comparison_json(output.sink(), comparison, left, right, id, page.selection);
+  } else {
+    output.write(describe(comparison, left, right, remarks, page), options.pause);
+  }
   output.finish();
 }
 
@@ -151,7 +158,8 @@ Action setup_compare(CommandLine& app) {
   declare_option(app, "--steps", options->steps, "LIST", {"only these steps", "只看这些步骤"});
   declare_option(app, "--heads", options->heads, "LIST", {"only these heads", "只看这些头"});
   declare_flag(app, "--full", options->full, {"print large matrices whole", "完整打印大矩阵"});
-  declare_output(app, options->output, page_only);
+  declare_output(app, options->output, page_or_json);
+  declare_pause(app, options->pause);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);
   declare_footer(app, {"examples:\n"
@@ -163,6 +171,7 @@ Action setup_compare(CommandLine& app) {
                        "  mha compare bag_zh bag_one_head_zh         四个头与一个头对照\n"
                        "  mha compare mine.json theirs.json --steps weights,output"});
   return [options](World& world) {
+    if (options->pause) expect_terminal(world);
     const std::size_t wanted = options->mistake ? 1 : 2;
     if (options->problems.size() != wanted)
       throw Error(options->mistake

@@ -14,4 +14,7 @@ Cost cost_of(const Plan& plan, const Step& step);
 // Of all steps.
 double operations(const Plan& plan);
 
+// Whether the result of this split is there on the CPU without copying: heads side by side are views into their operand.
+bool is_view(const Plan& plan, const Step& step);
+
 }  // namespace mha::compute

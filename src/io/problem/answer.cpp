@@ -143,13 +143,8 @@ void AnswerReader::take(Node& node, StepId step, std::optional<Index> head, std:
     for (const std::size_t hidden : grid.nulls) grid.numbers[hidden] = -std::numeric_limits<double>::infinity();
     grid.nulls.clear();
   }
-  AnswerMatrix matrix{step,
-                      head,
-                      std::move(grid.axes),
-                      std::move(grid.numbers),
-                      std::move(grid.nulls),
-                      std::move(grid.writing),
-                      kv_head};
+  AnswerMatrix matrix{
+      step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls), std::move(grid.writing), kv_head};
   refuse_another(node, matrix);
   answer_.matrices.push_back(std::move(matrix));
 }
@@ -334,7 +329,8 @@ std::vector<std::string> known_matrix_names() {
   std::vector<std::string> names;
   for (const StepName& step : step_names)
     for (const std::string_view name : {step.id, step.symbol})
-      names.push_back(std::string(name) + (step.per_head ? "1" : ""));
+      if (const std::string known = std::string(name) + (step.per_head ? "1" : ""); names.empty() || names.back() != known)
+        names.push_back(known);
   return names;
 }
 
