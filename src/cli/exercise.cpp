@@ -165,6 +165,8 @@ void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker&
   std::vector<Problem> problems;
   const std::vector<io::Student> students = io::read_roster(*request.roster);
   std::string index = csv_line({"name", "folder", "seed"});
+  io::make_folder(request.folder);
+  const io::FolderLock lock(request.folder);
   for (const io::Student& student : students) {
     const std::uint32_t seed = study::student_seed(static_cast<std::uint32_t>(request.seed), student.name);
     problems.push_back(drawn(request, maker, seed));
@@ -189,6 +191,8 @@ void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker&
 
 void write_one(const ExerciseRequest& request, const study::ExerciseMaker& maker, World& world) {
   const Problem problem = drawn(request, maker, static_cast<std::uint32_t>(request.seed));
+  io::make_folder(request.folder);
+  const io::FolderLock lock(request.folder);
   refuse_filled_in(request.folder, problem);
   write_exercise_files(problem, request.worksheet, {request.folder, request.folder});
   tell(world,

@@ -143,14 +143,17 @@ class Run {
     inputs.push_back(request_.problem);
     io::refuse_overwriting(paths(), inputs);
     std::deque<io::OutputFile> files;
-    for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
+    Exit opened = Exit::fine;
+    std::erase_if(request_.outputs,
+                  [&](const auto& output) { return !succeeds([&] { files.emplace_back(output.first); }, opened); });
+    if (opened != Exit::fine && files.empty()) return opened;
     open_exports(files, device);
     trace_ = compute::run(plan_, options(device));
     if (!texts_.quiet && !shows_any_step()) tell(world_, no_such_step);
     if (!texts_.quiet)
       for (const std::string& warning : show::warnings(problem_, plan_, request_.page)) tell_line(world_, warning);
     const Exit written = write_files(files);
-    if (written != Exit::fine) return written;
+    if (written != Exit::fine || opened != Exit::fine) return std::max(written, opened);
     if (request_.against_cpu) return write_comparison();
     if (files.empty()) write_to_stdout();
     return Exit::fine;
@@ -191,18 +194,28 @@ class Run {
     for (std::size_t i = 0; i < files.size(); ++i) {
       const Format& format = *request_.outputs[i].second;
       io::TraceExport* const arrays = format.arrays ? &*binary++ : nullptr;
-      try {
+      const auto write_all = [&] {
         write(files[i].sink(), format, plain);
         if (arrays != nullptr && !streams()) arrays->take_trace(trace_);
         if (arrays != nullptr) arrays->finish();
         files[i].commit();
-      } catch (const Error& error) {
-        if (error.exit_code() != Exit::no_output) throw;
-        tell_line(world_, error.sentence().in(world_.language));
-        exit = Exit::no_output;
-      }
+      };
+      succeeds(write_all, exit);
     }
     return exit;
+  }
+
+  // Tells what cannot be written.
+  template <typename Action>
+  bool succeeds(const Action& write, Exit& exit) {
+    try {
+      return write(), true;
+    } catch (const Error& error) {
+      if (error.exit_code() != Exit::no_output) throw;
+      tell_line(world_, error.sentence().in(world_.language));
+      exit = Exit::no_output;
+      return false;
+    }
   }
 
   std::vector<std::string> paths() const {

@@ -3,6 +3,7 @@
 import copy
 import csv
 import io
+import itertools
 import json
 import os
 import pty
@@ -134,12 +135,29 @@ class Exactness(InFolder):
                                               "W_O": "identity"})
         scores = [[5, 11], [11, 25]]
         by_factor, by_root = ([[round(s * f, 3) for s in row] for row in scores] for f in (0.707, 1 / 1.414))
-        for scaled, said in ((by_factor, "multiplied by 1/√d_k rounded"), (by_root, "divided by √d_k rounded")):
+        for scaled, said in ((by_factor, "multiplied by 0.707, which is 1/√d_k"), (by_root, "divided by 1.414, which is √d_k")):
             self.assertEqual(self.verdict({"S1": scores, "Z1": scaled}, problem=problem), "right")
             page = run("check", problem, self.write("answer.json", {"S1": scores, "Z1": scaled})).stdout.decode()
             self.assertIn(said, " ".join(page.split()))
         mixed = [by_factor[0], by_root[1]]
         self.assertEqual(self.verdict({"S1": scores, "Z1": mixed}, problem=problem), "wrong")
+
+    def test_each_head_may_have_a_factor_of_its_own(self):
+        one = [[1, 0], [0, 1]]
+        head = {"W_Q": one, "W_K": one, "W_V": one}
+        problem = self.write("problem.json", {"X": [[1, 2], [3, 4]], "heads": [head] * 3, "W_O": "identity"})
+        scores = [[5, 11], [11, 25]]
+        factors = {"exactly": 2 ** -0.5, "multiplied by 0.707": 0.707, "divided by 1.414": 1 / 1.414}
+        for names in itertools.product(factors, repeat=3):
+            answer = {f"S{i}": scores for i in (1, 2, 3)} | {
+                f"Z{i}": [[round(s * factors[name], 3) for s in row] for row in scores] for i, name in enumerate(names, 1)}
+            page = " ".join(run("check", problem, self.write("answer.json", answer), "--lang", "en").stdout.decode().split())
+            self.assertIn("Right:", page, names)
+            for name in factors:
+                self.assertEqual(name in page, name in names and name != "exactly", (name, names))
+            self.assertEqual("in some heads" in page, len(set(names)) > 1, names)
+            answer["Z2"][1][1] += 0.02
+            self.assertEqual(self.verdict(answer, problem=problem), "wrong")
 
     def test_what_run_rounds_is_right_with_any_decimals(self):
         large = self.write("large.json", {"X": [[123.4, -56.7], [8.9, 1011.5]], "W_O": "identity", "heads": [

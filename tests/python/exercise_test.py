@@ -2,11 +2,12 @@
 
 import json
 import re
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from mha import run
+from mha import MHA, environment, run
 
 STUDENT = {"problem.json", "worksheet.md", "worksheet.txt", "answer.json"}
 TEACHER = {"key.json", "key_rounded.json", "mistakes.json"}
@@ -122,6 +123,21 @@ class Files(InFolder):
         self.assertIn("another exercise", self.refused(2, "--seed", "2", "-o", folder))
         self.assertIn("another exercise", self.refused(2, "--title", "Week 2", "-o", folder))
         self.assertEqual({path: path.read_bytes() for path in folder.iterdir()}, before)
+
+    def test_of_two_at_the_same_moment_one_refuses(self):
+        for more in ((), ("--roster", str(self.folder / "names.csv"))):
+            (self.folder / "names.csv").write_text("Anna\nBo\n")
+            for attempt in range(3):
+                folder = self.folder / f"{len(more)}-{attempt}"
+                seeds = [subprocess.Popen([MHA, "exercise", *BEST[:-1], str(seed), *more, "-o", folder], env=environment(),
+                                          stderr=subprocess.PIPE) for seed in (1, 2)]
+                said = [process.communicate(timeout=300)[1] for process in seeds]
+                self.assertEqual(sorted(process.returncode for process in seeds), [0, 2], said)
+                first = 1 + [process.returncode for process in seeds].index(0)
+                alone = self.exercise(f"alone{len(more)}-{first}", *BEST[:-1], str(first), *more)
+                self.assertEqual(names_in(folder), names_in(alone))
+                for path in folder.rglob("*.json"):
+                    self.assertEqual(path.read_bytes(), (alone / path.relative_to(folder)).read_bytes(), path)
 
     def test_it_says_what_it_wrote_and_what_comes_next(self):
         for language, more in (("en", "when answer.json is filled in"), ("zh", "填好 answer.json 以后")):

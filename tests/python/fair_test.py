@@ -1,8 +1,7 @@
 """Verdicts of mha check on random answers, right and wrong, that NumPy has made: no right one may be called anything but
 right and no wrong one right, the first wrong step is named, and the mistake is among those that are named.
 
-Each kind of answer is a test. To draw others: MHA_SEED=2; to run the kinds that are known to be judged unfairly as well:
-MHA_UNFAIR=1; to keep an example of each kind that fails: MHA_KEEP=FOLDER.
+Each kind of answer is a test. To draw others: MHA_SEED=2; to keep an example of each kind that fails: MHA_KEEP=FOLDER.
 """
 
 import collections
@@ -17,19 +16,7 @@ from fair_answers import KINDS, cases
 from mha import MHA, run
 from random_problems import FEATURES, problems
 
-# Why kinds of answers are judged unfairly today.
-REQUIRE = "there is no --require"
-
-# They are skipped; whoever mends one takes its name away.
-KNOWN_UNFAIR = {
-    "right: required and there": REQUIRE,
-    "required: all, one left out": REQUIRE,
-    "required: one that is left out": REQUIRE,
-    "required: others than the one left out": REQUIRE,
-}
-
 SEED = int(os.environ.get("MHA_SEED", "1"))
-ALL = os.environ.get("MHA_UNFAIR") == "1"
 KEEP = os.environ.get("MHA_KEEP")
 SHARE = 0.1 if MHA.parent.name == "build-asan" else 1  # the sanitizers watch every step closely and slowly
 
@@ -42,7 +29,7 @@ def pool():
 @functools.cache
 def judged():
     """The cases of each kind, each with what is unfair in its verdict or None. One process judges all of a problem."""
-    drawn = [case for kind in KINDS if ALL or kind not in KNOWN_UNFAIR for case in cases(kind, pool(), SEED, SHARE)]
+    drawn = [case for kind in KINDS for case in cases(kind, pool(), SEED, SHARE)]
     together = collections.defaultdict(list)
     for case in drawn:
         together[case.problem, case.options].append(case)
@@ -104,9 +91,6 @@ class Fair(unittest.TestCase):
         if complaints:
             self.fail(f"{len(complaints)} of {len(of_kind)} verdicts are unfair\n{some}")
 
-    def test_the_table_of_unfair_kinds_names_kinds(self):
-        self.assertLessEqual(set(KNOWN_UNFAIR), set(KINDS))
-
     def test_there_are_as_many_answers_as_promised(self):
         for what, least in (("right", 500), ("wrong", 500)):
             count = sum(KINDS[kind][0] for kind in KINDS if (kind.startswith("right")) == (what == "right"))
@@ -117,7 +101,7 @@ def test_of(kind):
     def test(self):
         self.judge(kind)
     test.__doc__ = kind
-    return test if ALL or kind not in KNOWN_UNFAIR else unittest.skip(KNOWN_UNFAIR[kind])(test)
+    return test
 
 
 for number, name in enumerate(KINDS):

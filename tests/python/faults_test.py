@@ -239,7 +239,9 @@ class Meant(InFolder):
     def test_a_list_that_is_not_closed_is_pointed_at(self):
         for content in ('{"X": [[1, 0], [0, 1],\n "heads": [{"W_Q": [[1]]}]}', '{"X": [[1, 0], [0, 1]\n}'):
             self.refused(content, "p.json:1:7:", "the list that begins here", "line 2", "']'")
-        self.refused('{"X": [[1, 0], [0, 1', "p.json:1:21:", "line 1, column 16")
+        for cut, place in (('{"X": [[1, 0], [0, 1', "1:16:"), ('{"X": [[1, 0], [0, 1]', "1:7:"), ('{"X": [', "1:7:"),
+                           ('{"heads": [{"W_Q": [[1]]}', "1:11:"), ('{"title": {"en": "a"\n', "1:11:")):
+            self.refused(cut, "p.json:" + place, "begins here", "when the file ends")
 
     def test_one_weight_the_other_way_round(self):
         def turned(matrix):
@@ -534,6 +536,15 @@ class Writing(InFolder):
             os.remove(trace)
             os.remove(npz)
 
+    def test_where_one_file_cannot_be_opened_the_others_are_written(self):
+        trace, nowhere = self.path("trace.json"), self.path("none/b.npz")
+        for arguments in (("-o", nowhere, "-o", trace), ("-o", trace, "-o", nowhere), ("-o", nowhere)):
+            result = run("run", *arguments)
+            self.assertEqual((result.returncode, result.stdout, result.stderr.count(b"\n")), (4, b"", 1), result.stderr)
+            self.assertIn(b"none/b.npz: there is no folder", result.stderr)
+            if trace in arguments:
+                os.remove(trace)
+
     def test_a_pipe_whose_reader_goes_is_a_file_that_fails(self):
         os.mkfifo(self.path("pipe.json"))
         big = self.write("p.json", json.dumps(worked(tokens=None, X=[[i % 7, i % 5, 1, 0] for i in range(120)])).replace(
@@ -611,7 +622,7 @@ class WhatTheFileSystemSays(InFolder):
         roster = ("--roster", self.write("names.csv", "Anna\nBo\n"))
         for name, more, words in (("x" * 300, (), "File name too long"), ("x" * 300, roster, "File name too long"),
                                   ("loop", (), "symbolic links"), ("loop/below", roster, "symbolic links"),
-                                  ("file", (), "a file has this name"), ("file", roster, "Not a directory"),
+                                  ("file", (), "a file has this name"), ("file", roster, "a file has this name"),
                                   ("file/below", (), "Not a directory")):
             self.told(4, "exercise", "-o", self.path(name), *more, words=("could not make the folder", words))
         for name in ("x" * 300 + ".json", "loop/t.json"):

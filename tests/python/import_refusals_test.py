@@ -72,7 +72,29 @@ class Refusals(Importing):
             self.refuses(tiny.gpt2("h.0."), GPT2 | {key: 1}, "config.json:1:", key, "true or false")
         self.model(tiny.projections(""))
         (self.folder / "config.json").write_text("{")
-        self.refused(words=("config.json:1:2",))
+        self.refused(words=("config.json:1:1", "line 1, column 2"))
+
+    def test_keys_that_are_not_used_may_hold_anything(self):
+        layer = tiny.projections(llama_layer(1))
+        qwen = LLAMA | {"model_type": "qwen2"}
+        rows = [(layer, qwen | {"use_sliding_window": False, "max_window_layers": "x"}, "sliding_window", "max_window_layers"),
+                (layer, qwen, "sliding_window", "max_window_layers", "query_pre_attn_scalar"),
+                (layer, qwen | {"use_sliding_window": True, "max_window_layers": 2}, "sliding_window"),
+                (layer, GEMMA2, "sliding_window", "scale_attn_weights", "rope_local_base_freq"),
+                (layer, LLAMA | {"layer_types": ["x", "full_attention"]}, "sliding_window"),
+                (layer, LLAMA, "sliding_window", "sliding_window_pattern", "use_sliding_window", "attn_logit_softcapping",
+                 "text_config", "is_decoder", "position_embedding_type", "vocab_size"),
+                (tiny.bert(""), BERT, "rope_theta", "rope_scaling", "rope_parameters", "layer_types", "sliding_window",
+                 "attention_bias", "text_config", "is_causal", "partial_rotary_factor"),
+                (tiny.gpt2("h.0."), GPT2, "text_config", "rope_parameters", "sliding_window", "attention_bias", "is_decoder",
+                 "position_embedding_type"),
+                (tiny.torch_mha(), {"num_heads": 2}, "model_type", "text_config", "rope_theta", "is_decoder", "layer_types")]
+        for tensors, config, *keys in rows:
+            for key in keys:
+                for value in ("strange", -1, 0.5, [None], {"a": []}, True):
+                    with self.subTest(config=config, key=key, value=value):
+                        self.model(tensors, config | {key: value})
+                        self.imports()
 
     def test_values_that_cannot_be(self):
         self.refuses(tiny.projections(""), LLAMA | {"rope_theta": 0}, "rope base is 0")

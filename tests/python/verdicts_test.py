@@ -49,6 +49,9 @@ class Large(InFolder):
         wrong = self.judged(self.output(self.d ** 0.5))
         self.assertEqual((wrong["verdict"], wrong["first_wrong"]["step"]), ("wrong", "output"))
         self.assertIn("scale_sqrt_dmodel", wrong["mistakes"])
+        for divisor, mistake in ((self.d ** 0.5, "scale_sqrt_dmodel"), (1, "no_scale")):  # few decimals hide nothing
+            wrong = self.judged(np.round(self.output(divisor), 3))
+            self.assertEqual((wrong["verdict"], wrong["mistakes"]), ("wrong", [mistake]))
         right[200, 30] += 0.5
         slip = self.judged(right)
         self.assertEqual((slip["verdict"], slip["mistakes"]), ("wrong", []))

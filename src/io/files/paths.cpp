@@ -1,7 +1,9 @@
 // Where paths lead. Nothing here throws for what the file system says, but an Error that tells it.
 #include "io/files/paths.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -97,6 +99,14 @@ void make_folder(const std::string& path) {
   throw Error(say({"could not make the folder {}: {}; name another", "无法建立文件夹 {}：{}；请换一个"}, path,
                   status ? Saying{"a file has this name", "已有同名的文件"} : system_says(error.value())),
               Exit::no_output);
+}
+
+FolderLock::FolderLock(const std::string& folder) : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ >= 0) flock(descriptor_, LOCK_EX);
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) close(descriptor_);
 }
 
 void refuse_overwriting(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs) {

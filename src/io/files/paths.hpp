@@ -24,6 +24,18 @@ std::vector<std::string> folders_in(const std::string& folder);
 // With all folders above it; it may be there already. Throws Error.
 void make_folder(const std::string& path);
 
+// Who asks for it waits while somebody else has it. On file systems without locks nobody waits.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder);
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock();
+
+ private:
+  int descriptor_;
+};
+
 // Refuses outputs that are one of the inputs ("-" is standard input) or each other, under whatever name or link.
 void refuse_overwriting(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs);
 

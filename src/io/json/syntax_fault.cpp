@@ -62,10 +62,13 @@ Saying name_of_token(const Source& source) {
   }
 }
 
+Text kind_of(const Opening& opening) {
+  return opening.bracket == '[' ? Text{"list", "列表"} : Text{"object", "对象"};
+}
+
 Saying name_of_opening(const Opening& opening) {
-  return say({"the {} that begins at line {}, column {}", "从第 {1} 行第 {2} 列开始的{0}"},
-             opening.bracket == '[' ? Text{"list", "列表"} : Text{"object", "对象"}, opening.position.line,
-             opening.position.column);
+  return say({"the {} that begins at line {}, column {}", "从第 {1} 行第 {2} 列开始的{0}"}, kind_of(opening),
+             opening.position.line, opening.position.column);
 }
 
 Text expected_in_list(char previous) {
@@ -174,10 +177,12 @@ InputFault syntax_fault(Source& source, const std::vector<Opening>& open, bool a
             {"it is empty; mha reads one JSON object, {\"X\": [[1, 0], [0, 1]], …}",
              "文件是空的；mha 读取一个 JSON 对象：{\"X\": [[1, 0], [0, 1]], …}"}};
   if (token == '\0' && !open.empty())
-    return {here, "",
-            say({"the file ends before {} is closed; add the missing '{}', or fetch the rest of the file",
-                 "文件结束时{}还没有结束；请补上缺少的 '{}'，或取来文件的其余部分"},
-                name_of_opening(open.back()), open.back().bracket == '[' ? ']' : '}')};
+    return {
+        open.back().position, "",
+        say({"the {} that begins here is not closed when the file ends, at line {}, column {}; add the missing '{}', or "
+             "fetch the rest of the file",
+             "从这里开始的{}到文件末尾（第 {} 行第 {} 列）还没有结束；请补上缺少的 '{}'，或取来文件的其余部分"},
+            kind_of(open.back()), here.line, here.column, open.back().bracket == '[' ? ']' : '}')};
   if ((token == ']' || token == '}') && previous == ',')
     return {here, "",
             say({"a comma stands before the closing '{}', which JSON does not allow; remove the comma",

@@ -172,8 +172,8 @@ ModelConfig::ModelConfig(const std::string& folder) {
     Source source(file.fd());
     root_ = read_json(source, {});
     values_ = &object_at(root_);
-    const Object* text_model = value("num_attention_heads") == nullptr ? object("text_config") : nullptr;
-    if (text_model != nullptr) values_ = text_model;
+    const Node* text_model = head_count() ? nullptr : value("text_config");
+    if (text_model != nullptr && text_model->as<Object>() != nullptr) values_ = text_model->as<Object>();
   });
   path_ = path;
 }

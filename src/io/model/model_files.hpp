@@ -72,6 +72,7 @@ class ModelConfig {
   std::optional<Configured<Index>> count(std::initializer_list<std::string_view> keys) const;  // at least 1
   std::optional<Configured<double>> number(std::string_view key) const { return number_in(values_, key); }
   std::optional<Configured<bool>> boolean(std::string_view key) const;
+  std::optional<Configured<Index>> head_count() const { return count({"num_attention_heads", "n_head", "num_heads"}); }
   std::optional<Configured<std::string>> text(std::string_view key) const;
   const Object* object(std::string_view key) const;
   bool has(std::string_view key) const;                                             // null counts

@@ -62,7 +62,8 @@ const Family& family_called(const std::string& name, Names names) {
 // The family and what says so.
 std::pair<const Family*, Saying> find_family(const AttentionPlace& place, const ModelConfig& config,
                                              const std::optional<std::string>& said) {
-  const auto type = config.text("model_type");
+  const bool has_types = !model_types_of(place.names).empty();
+  const auto type = has_types ? config.text("model_type") : std::nullopt;
   const Family* const configured = type && !type->value.empty() ? family_of_type(place.names, type->value) : nullptr;
   if (said) {
     const Family& family = family_called(*said, place.names);
@@ -75,7 +76,7 @@ std::pair<const Family*, Saying> find_family(const AttentionPlace& place, const 
   }
   if (configured != nullptr) return {configured, in_config(type->key)};
   const std::vector<std::string_view> names = names_of_families(place.names);
-  if (type && !model_types_of(place.names).empty())
+  if (type)
     throw Error({"{} is {} in config.json, which is none that mha knows with tensors of these names ({}); if it attends as "
                  "one of them does, say which: --family {}",
                  "config.json 的 {1} 是 {0}，mha "

@@ -69,15 +69,17 @@ class RuleFinder {
            (family_.window == WindowRule::qwen && config_.value("use_sliding_window") == nullptr);
   }
 
-  std::optional<Index> window_said(Saying& from) const {
+  // How wide a window is that this layer does not have is not looked at.
+  std::optional<Index> window_said(Saying& from) {
     if (options_.window) {
       from = named_so("--window");
       return *options_.window;
     }
     const bool may_have = family_.window != WindowRule::never || config_.value("layer_types") != nullptr;
-    const auto configured = may_have ? config_.count({"sliding_window"}) : std::nullopt;
-    from = configured ? in_config(configured->key) : nothing_says("sliding_window");
-    return configured ? std::optional(configured->value) : std::nullopt;
+    const Node* const width = may_have ? config_.value("sliding_window") : nullptr;
+    from = width != nullptr ? in_config(width->path) : nothing_says("sliding_window");
+    if (width == nullptr) return std::nullopt;
+    return type().sliding ? config_.count({"sliding_window"})->value : 0;
   }
 
   void find_window() {

@@ -182,7 +182,7 @@ class HeadCounter {
 
   void count_queries() {
     const TensorPlace& q = tensors_.q.W;
-    const auto heads = agreed("--heads", options_.heads, config_.count({"num_attention_heads", "n_head", "num_heads"}));
+    const auto heads = agreed("--heads", options_.heads, config_.head_count());
     if (!heads)
       throw Error({"{}, but nothing says how many heads share them{}; say it with --heads",
                    "{}，但没有说明由几个头分享{}；请用 --heads 指定"},
@@ -213,7 +213,7 @@ class HeadCounter {
   void count_keys() {
     const TensorPlace& k = tensors_.k.W;
     const auto said = agreed("--kv-heads", options_.kv_heads, config_.count({"num_key_value_heads"}));
-    const bool heads_configured = config_.count({"num_attention_heads", "n_head", "num_heads"}).has_value();
+    const bool heads_configured = config_.head_count().has_value();
     if (said) {
       counts_.kv_heads = said->value;
       counts_.kv_heads_from = origin(*said, "--kv-heads");

@@ -20,6 +20,17 @@ constexpr double equal_numbers = 1e-14;  // relative: the person has the recompu
 constexpr double fill_of_half = -65504;  // the smallest 16-bit float, which is added where −∞ belongs
 constexpr double fill_digits = 1e-6;     // what −1e9 leaves of a double behind its point
 
+constexpr double sum_roundings = 32;  // what sums lose, in eps of the largest number beside
+
+// Where nothing is known of the operands: cancelled numbers are as exact as those beside them.
+double lost_in_sums(const NumberForm& form, const double* numbers, Index count) {
+  if (form.absolute || form.computed_in->bits < of_32_bits.bits) return 0;
+  double largest = 0;
+  for (Index i = 0; i < count; ++i)
+    if (std::isfinite(numbers[i])) largest = std::max(largest, std::abs(numbers[i]));
+  return sum_roundings * form.computed_in->arithmetic.eps * largest;
+}
+
 std::size_t at_id(ValueId id) {
   return static_cast<std::size_t>(id);
 }
@@ -123,9 +134,10 @@ class Walk {
     const Index size = shape.rows * shape.cols;
     for (Index matrix = 0; matrix < shape.batch * shape.heads; ++matrix) {
       const NumberForm& form = form_of(matrix % shape.heads);
+      const double lost = precision_.propagated ? 0 : lost_in_sums(form, computed.numbers->data() + matrix * size, size);
       for (Index i = matrix * size; i < (matrix + 1) * size; ++i)
         tolerance->data()[i] =
-            (computed.radius ? computed.radius->data()[i] : 0) + least + form.written(computed.numbers->data()[i]);
+            (computed.radius ? computed.radius->data()[i] : 0) + least + lost + form.written(computed.numbers->data()[i]);
     }
     return tolerance;
   }
@@ -329,8 +341,9 @@ std::optional<Reading> read_as_true(const RowPlan& plan, const GivenMatrices& gi
       if (const GivenMatrix* matrix = given.find(name.step, head))
         for (Index item = 0; item < shape.batch; ++item) {
           const double* numbers = row.expected.numbers->matrix(item, head);
+          const double lost = lost_in_sums(matrix->form, numbers, shape.rows * shape.cols);
           std::transform(numbers, numbers + shape.rows * shape.cols, written.matrix(item, head),
-                         [&](double number) { return matrix->form.written(number); });
+                         [&](double number) { return lost + matrix->form.written(number); });
         }
     row.expected.radius = std::make_shared<const Tensor>(std::move(written));
     for (Index head = 0; head < static_cast<Index>(row.heads.size()); ++head)

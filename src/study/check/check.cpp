@@ -32,6 +32,7 @@ constexpr Text other_keyless_rows = {"a row without a key has other weights than
 
 constexpr std::chrono::milliseconds between_reports(100);
 constexpr double chance = 1e-6;  // differences that tell nothing
+constexpr Index no_chance = 64;  // so many entries that a mistake gives to the last digit, and the formulas do not
 
 // Nothing is rounded.
 const Precision exactly = [] {
@@ -43,6 +44,20 @@ const Precision exactly = [] {
 
 bool is_wrong(const Likeness& likeness) {
   return likeness.given && !likeness.matches();
+}
+
+// Whether anything of this head alone is.
+bool has_wrong(const Reading& reading, std::size_t head) {
+  return std::any_of(step_names.begin(), step_names.end(), [&](const StepName& name) {
+    const Likeness* likeness = name.per_head ? reading.given(name.step, head) : nullptr;
+    return likeness != nullptr && is_wrong(*likeness);
+  });
+}
+
+bool any_head_is_wrong(const Reading& reading, std::size_t heads) {
+  for (std::size_t head = 0; head < heads; ++head)
+    if (has_wrong(reading, head)) return true;
+  return false;
 }
 
 std::optional<StepId> first_wrong_step(const Reading& reading) {
@@ -99,7 +114,8 @@ void tell_forms(GivenMatrices& given, Report& report) {
 class Examination {
  public:
   Examination(const GivenMatrices& given, const Precision& precision, const RowPlan& plan, const Reading& reading,
-              const std::vector<Candidate>& candidates, const std::vector<Candidate>& pairs, Layout layout, Report& report)
+              const std::vector<Candidate>& candidates, const std::vector<Candidate>& pairs, Layout layout, Budget& budget,
+              Report& report)
       : given_(given),
         precision_(precision),
         plan_(plan),
@@ -110,7 +126,8 @@ class Examination {
         pairs_(pairs),
         layout_(layout),
         report_(report),
-        taint_(plan) {}
+        taint_(plan),
+        budget_(budget) {}
 
   void examine() {
     for (const StepName& name : step_names)
@@ -304,7 +321,7 @@ class Examination {
   Layout layout_;
   Report& report_;
   Taint taint_;
-  Budget budget_;
+  Budget& budget_;
   std::list<Candidate> recognised_;   // from the numbers given
   std::vector<Diagnosis> diagnoses_;  // of the mistakes found so far, the likeliest of the latest last
   struct Reshaped {
@@ -333,10 +350,10 @@ std::vector<Checker::FairPlan> Checker::plans_of(std::vector<FairForm> forms) {
   return plans;
 }
 
-const std::vector<Checker::FairPlan>& Checker::rounded_factor(int decimals) const {
+const std::vector<Checker::FairPlan>& Checker::with_factors(const std::vector<ScaleFactor>& factors) const {
   const std::lock_guard lock(mutex_);
-  const auto [forms, is_new] = rounded_factor_.try_emplace(decimals);
-  if (is_new) forms->second = plans_of(fair_forms(problem_, decimals));
+  const auto [forms, is_new] = with_factors_.try_emplace(factors);
+  if (is_new) forms->second = plans_of(fair_forms(problem_, factors));
   return forms->second;
 }
 
@@ -349,15 +366,9 @@ Report Checker::check(const io::Answer& answer) const {
   GivenMatrices given(answer, problem_);
   const Precision precision = recognise_forms(
       given, tolerance_, [&](StepId step) { return key_.at(step) ? key_.at(step)->expected.numbers.get() : nullptr; });
-  const Read read = this->read(given, precision);
   tell_forms(given, report);
-  if (read.remarks != nullptr) report.remarks = *read.remarks;
-  for (const StepName& name : step_names)
-    if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
-      report.unknown.push_back(say({"this problem has no step {}: what is given there was passed over.",
-                                    "这道题没有步骤 {}：其中给出的内容已忽略。"},
-                                   name.id));
-  Examination(given, precision, *read.plan, read.reading, candidates_, pairs_, problem_.layout, report).examine();
+  Budget budget;
+  if (!judge_closely(given, precision, budget, report)) judge(given, precision, read(given, precision), budget, report);
   report.of = nothing_given().of;
   const auto is_judged = [](const StepVerdict& step) {  // X is the problem's own
     return step.verdict != Verdict::not_given && (step.step != StepId::X || step.verdict == Verdict::wrong);
@@ -372,6 +383,45 @@ Report Checker::check(const io::Answer& answer) const {
   return report;
 }
 
+void Checker::judge(const GivenMatrices& given, const Precision& precision, const Read& read, Budget& budget,
+                    Report& report) const {
+  if (read.remarks != nullptr) report.remarks = *read.remarks;
+  for (const StepName& name : step_names)
+    if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
+      report.unknown.push_back(say({"this problem has no step {}: what is given there was passed over.",
+                                    "这道题没有步骤 {}：其中给出的内容已忽略。"},
+                                   name.id));
+  static const std::vector<Candidate> none;
+  const bool all_tried = budget.spent_closely;
+  Examination(given, precision, *read.plan, read.reading, all_tried ? none : candidates_, all_tried ? none : pairs_,
+              problem_.layout, budget, report)
+      .examine();
+}
+
+// In large problems the roundings of steps that are not there allow for so much that a mistake may hide in it. Programs
+// compute these, which seldom round in between: what a mistake gives to the last digit, in many entries that the formulas
+// give otherwise, is that mistake. Where it is not, nothing is known yet of the verdict, but no mistake needs to be tried
+// again.
+bool Checker::judge_closely(const GivenMatrices& given, const Precision& precision, Budget& budget, Report& report) const {
+  if (!is_large() || !precision.propagated || precision.between.computed_in->bits < of_32_bits.bits) return false;
+  Precision closely = precision;
+  closely.propagated = false;
+  const Read read = this->read(given, closely);
+  const std::optional<StepId> wrong = first_wrong_step(read.reading);
+  Index entries = 0;
+  if (wrong) {
+    if (!is_alone(given, *wrong)) return false;
+    for (const Likeness& likeness : read.reading.at(*wrong)->heads) entries += likeness.given ? likeness.wrong : 0;
+    if (entries < no_chance) return false;
+  }
+  Report found = report;
+  judge(given, closely, read, budget, found);
+  budget.spent_closely = true;
+  if (!found.findings.empty() && found.findings.front().suspects.empty()) return false;
+  report = std::move(found);
+  return true;
+}
+
 Report Checker::nothing_given() const {
   Report report;
   for (const StepName& name : step_names)
@@ -382,11 +432,14 @@ Report Checker::nothing_given() const {
   return report;
 }
 
+bool Checker::is_large() const {
+  return compute::operations(right_.plan) >= worth_a_run;
+}
+
 // Against the formulas; or, where that finds something wrong, against the fair form in which the work stays right longest,
 // provided that it comes back to the numbers of the formulas.
 Checker::Read Checker::read(const GivenMatrices& given, const Precision& precision) const {
-  const bool is_large = compute::operations(right_.plan) >= worth_a_run;
-  if (is_large && precision.propagated)
+  if (is_large())
     if (std::optional<Reading> reading = read_as_true(right_, given)) return {std::move(*reading), &right_, nullptr};
   const Reading formulas = *read_answer(right_, given, precision);
   Read best{formulas, &right_, nullptr};
@@ -394,7 +447,7 @@ Checker::Read Checker::read(const GivenMatrices& given, const Precision& precisi
   const auto try_all = [&](const std::vector<FairPlan>& forms) {
     for (const FairPlan& fair : forms) {
       if (!wrong) return;
-      if (is_large && is_alone(given, *wrong) &&
+      if (is_large() && is_alone(given, *wrong) &&
           study::distance(*run_to(fair.plan, *wrong), *formulas.at(*wrong)->expected.numbers) <= same_number)
         continue;  // it would say the same
       Reading reading = *read_answer(fair.plan, given, precision);
@@ -406,10 +459,19 @@ Checker::Read Checker::read(const GivenMatrices& given, const Precision& precisi
     }
   };
   try_all(fair_);
-  for (const int decimals : precision.factor_decimals) {
-    if (!wrong) break;
-    try_all(rounded_factor(decimals));
+  const auto heads = static_cast<std::size_t>(problem_.heads);
+  const std::vector<ScaleFactor> rounded = rounded_factors(problem_, precision.factor_decimals);
+  for (const ScaleFactor& factor : rounded)
+    if (wrong) try_all(with_factors(std::vector(heads, factor)));
+  if (!wrong) return best;
+  std::vector<ScaleFactor> own(heads);  // of each head the first that makes it right
+  for (const ScaleFactor& factor : rounded) {
+    if (!any_head_is_wrong(formulas, heads)) break;
+    const Reading reading = *read_answer(with_factors(std::vector(heads, factor)).front().plan, given, precision);
+    for (std::size_t head = 0; head < heads; ++head)
+      if (own[head].number == 0 && has_wrong(formulas, head) && !has_wrong(reading, head)) own[head] = factor;
   }
+  if (std::adjacent_find(own.begin(), own.end(), std::not_equal_to()) != own.end()) try_all(with_factors(own));
   return best;
 }
 

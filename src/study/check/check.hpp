@@ -30,18 +30,22 @@ class Checker {
   struct Read {
     Reading reading;
     const RowPlan* plan;
-    const std::vector<Text>* remarks = nullptr;
+    const std::vector<Saying>* remarks = nullptr;
   };
   struct FairPlan {
     RowPlan plan;
-    std::vector<Text> remarks;
+    std::vector<Saying> remarks;
     StepId rejoins;
   };
 
   static std::vector<FairPlan> plans_of(std::vector<FairForm> forms);
-  // The fair forms with a factor rounded to so many decimals.
-  const std::vector<FairPlan>& rounded_factor(int decimals) const;
+  // The fair forms with these factors, one for each head.
+  const std::vector<FairPlan>& with_factors(const std::vector<ScaleFactor>& factors) const;
   Read read(const GivenMatrices& given, const Precision& precision) const;
+  bool is_large() const;
+  void judge(const GivenMatrices& given, const Precision& precision, const Read& read, Budget& budget,
+             Report& report) const;
+  bool judge_closely(const GivenMatrices& given, const Precision& precision, Budget& budget, Report& report) const;
 
   const Problem& problem_;
   ToleranceOptions tolerance_;
@@ -50,7 +54,7 @@ class Checker {
   std::vector<Candidate> candidates_, pairs_;
   Reading key_;  // the true numbers: nothing is given
   mutable std::mutex mutex_;
-  mutable std::map<int, std::vector<FairPlan>> rounded_factor_;  // by decimals
+  mutable std::map<std::vector<ScaleFactor>, std::vector<FairPlan>> with_factors_;
 };
 
 // What an answer is held against. Throws Error where its own problem cannot be read.

@@ -52,7 +52,8 @@ struct Diagnosis {
 // How much may be computed for one answer, in operations: counted, not timed, so that every run says the same.
 struct Budget {
   double operations = 1e11;
-  int untried = 0;  // forms of mistakes for which nothing was left
+  int untried = 0;             // forms of mistakes for which nothing was left
+  bool spent_closely = false;  // all were tried to the last digit
 
   bool allows(double cost);
 };

@@ -19,12 +19,12 @@ constexpr Text scale_on_q = {"the scale was put on Q: the scaled scores are the 
 constexpr Text scale_on_both = {"the root of the scale was put on Q and on K: the scaled scores are the same",
                                 "缩放因子的平方根分别乘在了 Q 和 K 上：缩放后的分数相同"};
 constexpr Text scale_in_scores = {"the scores were written down already scaled", "写下的分数已经缩放过"};
-constexpr Text factor_rounded = {
-    "the scores were multiplied by 1/√d_k rounded to the decimals written: the scaled scores follow from it",
-    "注意力分数乘的是舍入到所写小数位数的 1/√d_k：缩放后的分数由它得出"};
-constexpr Text root_rounded = {
-    "the scores were divided by √d_k rounded to the decimals written: the scaled scores follow from it",
-    "注意力分数除的是舍入到所写小数位数的 √d_k：缩放后的分数由它得出"};
+constexpr Text multiplied_by = {
+    "{}the scores were multiplied by {}, which is 1/√d_k rounded: the scaled scores follow from it",
+    "{}注意力分数乘的是 {}，即舍入后的 1/√d_k：缩放后的分数由它得出"};
+constexpr Text divided_by = {"{}the scores were divided by {}, which is √d_k rounded: the scaled scores follow from it",
+                             "{}注意力分数除的是 {}，即舍入后的 √d_k：缩放后的分数由它得出"};
+constexpr Text in_some_heads = {"in some heads ", "在一部分头里，"};
 constexpr Text mask_renormalised = {
     "the mask came after the softmax, and each row was divided by its sum: the weights are the same",
     "在 softmax 之后加掩码并重新归一化：权重相同"};
@@ -40,7 +40,7 @@ constexpr Text keyless_filled = {
 constexpr double usual_fill = -2.5e5;
 
 struct Choice {
-  std::vector<Text> remarks;
+  std::vector<Saying> remarks;
   StepId rejoins = StepId::X;
   std::function<void(PlanEditor& edit, const Problem& problem)> change;  // empty: as the formulas say
 };
@@ -74,17 +74,20 @@ Choices scale_choices(const Problem& problem) {
   return choices;
 }
 
-// The factor, or the root by which it divides, with so many decimals, as a worksheet prints it and a person copies it.
-Choices rounded_scale_choices(const Problem& problem, int decimals) {
-  const double unit = std::pow(10.0, decimals), root = std::sqrt(static_cast<double>(problem.d_k()));
-  if (problem.scale.kind != Scale::Kind::inverse_root_of_d_k || root == std::round(root)) return {};
-  const auto choice = [](const Text& remark, double factor) {
-    return Choice{{remark}, StepId::scaled, [factor](PlanEditor& edit, const Problem&) {
-                    edit.step(StepId::scaled).in[1] = edit.constant("scale", factor);
-                  }};
-  };
-  return {choice(factor_rounded, std::round(problem.scale_factor() * unit) / unit),
-          choice(root_rounded, unit / std::round(root * unit))};
+Choices factor_choices(const Problem& problem, const std::vector<ScaleFactor>& factors) {
+  Tensor numbers({1, problem.heads, 1, 1});
+  for (std::size_t head = 0; head < factors.size(); ++head) {
+    const auto& [divides, number] = factors[head];
+    numbers.data()[head] = number == 0 ? problem.scale_factor() : divides ? 1 / number : number;
+  }
+  std::vector<Saying> remarks;
+  const std::set<ScaleFactor> different(factors.begin(), factors.end());
+  const Text heads = different.size() > 1 ? in_some_heads : Text{};
+  for (const auto& [divides, number] : different)
+    if (number != 0) remarks.push_back(say(divides ? divided_by : multiplied_by, heads, number));
+  return {{remarks, StepId::scaled, [numbers](PlanEditor& edit, const Problem&) {
+             edit.step(StepId::scaled).in[1] = edit.constant("scale", numbers);
+           }}};
 }
 
 // The unmasked scores are handed in as masked, and the softmax reads the masked ones all the same.
@@ -169,10 +172,24 @@ Choices keyless_choices(const Problem& problem) {
 
 }  // namespace
 
-std::vector<FairForm> fair_forms(const Problem& problem, std::optional<int> factor_decimals) {
+std::vector<ScaleFactor> rounded_factors(const Problem& problem, const std::set<int>& decimals) {
+  const double root = std::sqrt(static_cast<double>(problem.d_k()));
+  std::vector<ScaleFactor> factors;
+  if (problem.scale.kind != Scale::Kind::inverse_root_of_d_k || root == std::round(root)) return factors;
+  for (const int count : decimals) {
+    const double unit = std::pow(10.0, count);
+    for (const ScaleFactor factor :
+         {ScaleFactor{false, std::round(unit / root) / unit}, {true, std::round(unit * root) / unit}})
+      if (factor.number != 0 && std::find(factors.begin(), factors.end(), factor) == factors.end())
+        factors.push_back(factor);
+  }
+  return factors;
+}
+
+std::vector<FairForm> fair_forms(const Problem& problem, const std::vector<ScaleFactor>& factors) {
   const Plan right = make_plan(problem);
   std::vector<FairForm> forms;
-  for (const Choice& scale : factor_decimals ? rounded_scale_choices(problem, *factor_decimals) : scale_choices(problem))
+  for (const Choice& scale : factors.empty() ? scale_choices(problem) : factor_choices(problem, factors))
     for (const Choice& mask : mask_choices(right))
       for (const Choice& keyless : keyless_choices(problem)) {
         FairForm form{right, {}, StepId::X};

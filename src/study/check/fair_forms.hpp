@@ -1,7 +1,8 @@
 // Right work that does not look like the formulas: the scale put on Q, the mask applied after the softmax, and so on.
 #pragma once
 
-#include <optional>
+#include <compare>
+#include <set>
 #include <vector>
 
 #include "core/text.hpp"
@@ -11,12 +12,25 @@ namespace mha::study {
 
 struct FairForm {
   Plan plan;
-  std::vector<Text> remarks;
+  std::vector<Saying> remarks;
   StepId rejoins;  // from here on the numbers are those of the formulas again
 };
 
-// All of them but the formulas as they stand; or those with a factor that was rounded to so many decimals, none where
-// √d_k is a whole number. The problem must outlive the plans.
-std::vector<FairForm> fair_forms(const Problem& problem, std::optional<int> factor_decimals = {});
+// By what a head's scores were scaled: 1/√d_k exactly, or a number with few decimals by which they were multiplied or
+// divided.
+struct ScaleFactor {
+  bool divides = false;
+  double number = 0;  // 0: exactly
+
+  auto operator<=>(const ScaleFactor&) const = default;
+};
+
+// 1/√d_k and √d_k rounded to so many decimals, as worksheets print them and people copy them; none where √d_k is a whole
+// number.
+std::vector<ScaleFactor> rounded_factors(const Problem& problem, const std::set<int>& decimals);
+
+// All of them but the formulas as they stand; or those with these factors, one for each head. The first of these changes
+// nothing else. The problem must outlive the plans.
+std::vector<FairForm> fair_forms(const Problem& problem, const std::vector<ScaleFactor>& factors = {});
 
 }  // namespace mha::study

@@ -114,12 +114,12 @@ struct Report {
   bool missing = false;            // nothing was handed in
   std::vector<StepVerdict> steps;  // of the plan, all heads of a step before the next
   std::vector<Finding> findings;   // in the order of the computation; empty: all that was given is right
-  std::vector<Text> remarks;
+  std::vector<Saying> remarks;
   std::vector<Saying> unknown;  // keys that were passed over
-  std::vector<Judged> judged;        // the form of most matrices first
-  int decimals = 0;                  // the most that are written
-  Index blanks = 0;                  // entries of given matrices that were not filled in
-  bool all_blank = false;            // there are matrices, with nothing filled in
+  std::vector<Judged> judged;   // the form of most matrices first
+  int decimals = 0;             // the most that are written
+  Index blanks = 0;             // entries of given matrices that were not filled in
+  bool all_blank = false;       // there are matrices, with nothing filled in
 
   // As it is graded.
   Index given = 0, of = 0;      // matrices, without X

@@ -158,7 +158,7 @@ std::string output_of(const Report& report, const ReportWords& words, std::optio
   const std::vector<std::string> sentences =
       report.findings.empty() ? std::vector{words.verdict(report)} : words.hint(report, hint.value_or(Hint::mistake));
   for (const std::string& sentence : sentences) text += (text.empty() ? "" : "\n") + sentence;
-  for (const Text& remark : report.remarks) text += "\n" + std::string(remark.in(words.language()));
+  for (const Saying& remark : report.remarks) text += "\n" + remark.in(words.language());
   return text;
 }
 

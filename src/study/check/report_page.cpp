@@ -16,6 +16,7 @@ namespace {
 
 constexpr Text check_title{"Checked, step by step", "逐步批改"};
 constexpr Text written_to{"tolerance from {} as written", "容许误差按所写的 {}"};
+constexpr Text whole_numbers{"whole numbers, within 0.5", "整数，误差不超过 0.5"};
 constexpr Text written_fully{"numbers in full precision", "数按完整精度书写"};
 constexpr Text significant_digits{"{} significant digits", "{} 位有效数字"};
 constexpr Text judged_as{"judged as {}", "按 {} 判定"};
@@ -99,7 +100,7 @@ class ReportPage {
       add_steps(report);
       for (const Finding& finding : report.findings) add(finding, report);
     }
-    for (const Text& remark : report.remarks) page_.warning(remark);
+    for (const Saying& remark : report.remarks) page_.warning(remark.in(page_.language()));
     for (const Saying& key : report.unknown) page_.warning(show::Words().quote(key.in(page_.language())));
   }
 
@@ -127,6 +128,7 @@ class ReportPage {
     if (form.absolute) return page_.say(asked_for);
     if (form.floats != nullptr) return page_.say(judged_as, form.floats->name);
     if (form.digits) return page_.say(written_to, page_.say(significant_digits, *form.digits));
+    if (form.decimals == 0) return page_.say(whole_numbers);
     if (form.decimals > most_decimals_told) return page_.say(written_fully);
     return page_.say(written_to, show::decimals_text(page_.language(), form.decimals));
   }

@@ -219,12 +219,11 @@ TEST_CASE("what is no JSON") {
       {"{} {}", "1:4: found '{' behind the end of the JSON value; a file holds one, so remove what follows"},
       {"]", "1:1: found ']', expected one JSON object, {\"X\": …}"},
       {"{\"a\": [1, 2",
-       "1:12: the file ends before the list that begins at line 1, column 7 is closed; add the missing ']', or fetch the "
-       "rest "
-       "of the file"},
+       "1:7: the list that begins here is not closed when the file ends, at line 1, column 12; add the missing ']', or "
+       "fetch the rest of the file"},
       {"{\"_a\": [[1], ",
-       "1:14: the file ends before the list that begins at line 1, column 8 is closed; add the missing ']', "
-       "or fetch the rest of the file"},
+       "1:8: the list that begins here is not closed when the file ends, at line 1, column 14; add the missing ']', or "
+       "fetch the rest of the file"},
       {"[.5]", "1:2: found .5, which is no JSON: write a digit before the point: 0.5"},
       {"[-.5]", "1:2: found -.5, which is no JSON: write a digit before the point: -0.5"},
       {"[1.]", "1:2: found 1., which is no JSON: write a digit behind the point: 1.0"},
