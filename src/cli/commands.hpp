@@ -26,6 +26,9 @@ Action setup_compare(CLI::App& app);
 Action setup_mistakes(CLI::App& app);
 Action setup_exercise(CLI::App& app);
 Action setup_import(CLI::App& app);
+Action setup_cost(CLI::App& app);
+Action setup_models(CLI::App& app);
+Action setup_shapes(CLI::App& app);
 
 struct Command {
   std::string_view name;
@@ -40,11 +43,14 @@ inline constexpr std::array commands = {
     Command{"compare", "two problems, or one with a mistake made, step by step side by side", setup_compare},
     Command{"exercise", "a new problem to work out by hand, with worksheet, key and typical mistakes", setup_exercise},
     Command{"import", "a problem that points into the tensors of a real model's layer", setup_import},
+    Command{"cost", "what a layer costs: parameters, multiply-adds, exponentials, memory", setup_cost},
+    Command{"shapes", "the shape of every step, as PyTorch code sees it too", setup_shapes},
+    Command{"models", "list the published models whose shapes cost and shapes know", setup_models},
     Command{"mistakes", "what people get wrong, and which of it a problem can show", setup_mistakes},
     Command{"examples", "list the built-in problems, or print one as JSON to start your own", setup_examples},
     Command{"devices", "list where the steps can be computed: the processor and the OpenCL devices", setup_devices},
     Command{"bench", "time each step of a problem, beside what this machine can do", setup_bench},
-    Command{"schema", "print the JSON Schema of problem or trace files", setup_schema},
+    Command{"schema", "print the JSON Schema of the files that go in and come out", setup_schema},
 };
 
 }  // namespace mha::cli

@@ -11,11 +11,11 @@ namespace mha::cli {
 
 Action setup_schema(CLI::App& app) {
   auto name = std::make_shared<std::optional<std::string>>();
-  declare_argument(app, "NAME", *name, "problem or trace");
+  std::vector<std::string_view> names;
+  for (const io::EmbeddedFile& schema : io::schemas()) names.push_back(schema.name);
+  declare_argument(app, "NAME", *name, fmt::format("{}", fmt::join(names, " or ")).c_str());
   declare_footer(app, "examples:\n  mha schema problem > problem.schema.json\n  mha schema trace");
-  return [name](World& world) {
-    std::vector<std::string_view> names;
-    for (const io::EmbeddedFile& schema : io::schemas()) names.push_back(schema.name);
+  return [name, names](World& world) {
     if (!*name) throw Error(fmt::format("which schema? Known are {}", fmt::join(names, ", ")));
     world.out.write(io::schemas()[parse_choice("schema", **name, names)].text);
     return Exit::fine;

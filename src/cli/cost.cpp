@@ -1,0 +1,105 @@
+// mha cost: what a layer costs, counted from its shapes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/sizes.hpp"
+#include "cli/values.hpp"
+#include "study/cost/cost_page.hpp"
+
+namespace mha::cli {
+namespace {
+
+struct CostOptionTexts {
+  SizeTexts sizes;
+  std::optional<std::string> layers, dtype, against, sweep, lang;
+  OutputTexts output;
+};
+
+const study::NumberType& number_type(const std::optional<std::string>& text, std::string_view otherwise) {
+  std::vector<std::string_view> names;
+  for (const study::NumberType& type : study::number_types) names.push_back(type.name);
+  return study::number_types[parse_choice("--dtype", text ? *text : otherwise, names)];
+}
+
+// What a sweep goes through where it names no numbers: powers of two that divide, and the problem's own.
+std::vector<Index> usual_steps(std::string_view name, const Problem& problem) {
+  const bool groups = name == "kv-heads";
+  if (!groups && name != "heads")
+    throw Error(fmt::format("--sweep {0}: through which numbers? Write --sweep {0}=128,256,512", name));
+  std::vector<Index> steps{groups ? problem.kv_heads : problem.heads};
+  const Index whole = groups ? problem.heads : problem.d_model();
+  for (Index step = 1; step <= whole && steps.size() < 12; step *= 2)
+    if (whole % step == 0 && step != steps.front()) steps.push_back(step);
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+// "heads", "heads=1,2,4", "tokens=128,256"
+std::vector<std::string> changes_of_sweep(const std::string& text, const Problem& problem) {
+  const std::size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  std::vector<std::string> changes;
+  if (equals == std::string::npos) {
+    for (const Index step : usual_steps(name, problem)) changes.push_back(fmt::format("{}={}", name, step));
+  } else {
+    for (const std::string_view item : split_at_commas("--sweep", std::string_view(text).substr(equals + 1)))
+      changes.push_back(fmt::format("{}={}", name, item));
+  }
+  return changes;
+}
+
+void tell_cost(const CostOptionTexts& texts, World& world) {
+  Output output(texts.output, page_or_json, style_from({}, world), world);
+  const Language language = language_from(texts.lang, world);
+  const SizedProblem sized = sized_problem(texts.sizes, false, world);
+  const study::NumberType& type = number_type(texts.dtype, sized.model != nullptr ? "f16" : "f64");
+  std::optional<Index> layers;
+  if (sized.model != nullptr) layers = sized.model->layers;
+  if (texts.layers) layers = parse_number("--layers", *texts.layers, 1, 1 << 20);
+  if (layers && !sized.problem.layers.empty())
+    throw Error(fmt::format("--layers: this problem has its own {} layers; leave it out", sized.problem.layers.size()));
+  if (texts.against && texts.sweep) throw Error("--against compares with one other, --sweep with several: leave one out");
+  std::vector<study::OtherCost> others;
+  const auto add = [&](const char* option, const std::string& change) {
+    others.push_back({change, study::cost_of(study::shaped(sized.problem, parse_sizes(option, change)), type, layers)});
+  };
+  if (texts.against) add("--against", *texts.against);
+  if (texts.sweep)
+    for (const std::string& change : changes_of_sweep(*texts.sweep, sized.problem.layer(0))) add("--sweep", change);
+  const auto cost = study::cost_of(sized.problem, type, layers);
+  output.open(texts.sizes.problem);
+  if (output.kind() == Format::Kind::json)
+    study::write_cost(output.sink(), *cost, sized.model != nullptr ? sized.model->name : "",
+                      texts.against ? "against" : "sweep", others);
+  else
+    output.write(others.empty() ? cost_page(*cost, language) : cost_comparison(*cost, others, language));
+  output.finish();
+}
+
+}  // namespace
+
+Action setup_cost(CLI::App& app) {
+  auto texts = std::make_shared<CostOptionTexts>();
+  declare_sizes(app, texts->sizes);
+  declare_option(app, "--layers", texts->layers, "N", "so many layers of this kind (a model's own)");
+  declare_option(app, "--dtype", texts->dtype, "f64|f32|f16|bf16", "how large a number is (f64; of a model f16)");
+  declare_option(app, "--against", texts->against, "LIST", "beside the same with other sizes, such as heads=1");
+  declare_option(app, "--sweep", texts->sweep, "NAME", "a line for each number of heads; or tokens=128,256,512");
+  declare_output(app, texts->output, page_or_json);
+  declare_language(app, texts->lang, "page");
+  declare_footer(app,
+                 "examples:\n"
+                 "  mha cost --d-model 512 --heads 8 --tokens 128                    formulas and numbers\n"
+                 "  mha cost --model bert-base --tokens 512 --dtype f32 --against heads=1\n"
+                 "  mha cost --model llama-3-8b --tokens 4096 --sweep kv-heads       what groups save\n"
+                 "  mha cost mine.json --format json                                 for a program to read");
+  return [texts](World& world) {
+    tell_cost(*texts, world);
+    return Exit::fine;
+  };
+}
+
+}  // namespace mha::cli
