@@ -10,6 +10,9 @@
 #include "cli/input.hpp"
 #include "cli/output.hpp"
 #include "cli/values.hpp"
+#include "core/suggest.hpp"
+#include "io/files/paths.hpp"
+#include "io/problem/problem_reader.hpp"
 #include "study/check/report_files.hpp"
 #include "study/check/report_page.hpp"
 
@@ -20,10 +23,10 @@ namespace {
 struct CheckOptionTexts {
   std::optional<std::string> problem;
   std::vector<std::string> answers;
-  std::optional<std::string> tol, rtol, sigfig, hint, threads;
+  std::optional<std::string> tol, rtol, sigfig, hint, threads, require, points, as;
   OutputTexts output;
   PageOptionTexts page;
-  bool allow_outside = false;
+  bool allow_outside = false, summary = false, as_class = false;
 };
 
 constexpr std::array check_formats = {Format::Kind::page, Format::Kind::json, Format::Kind::csv, Format::Kind::gradescope};
@@ -43,14 +46,60 @@ std::optional<study::Hint> hint_from(const CheckOptionTexts& texts) {
   return static_cast<study::Hint>(parse_number("--hint", *texts.hint, 1, 3));
 }
 
+double points_from(std::string_view text) {
+  const std::size_t sign = text.find('=');
+  if (sign == std::string_view::npos)
+    throw Error(fmt::format("--points '{}': expected steps and what they are worth, output=4,weights=2, or a file", text));
+  return parse_tolerance(fmt::format("--points {}=", text.substr(0, sign)), text.substr(sign + 1));
+}
+
+// Steps that are not named are worth 1; "all" means every one.
+void set_points(const std::string& text, study::Grading& grading) {
+  std::vector<std::pair<std::string, double>> points;
+  if (text.find('=') == std::string::npos && io::status_of(text))
+    points = io::read_points(text);
+  else
+    for (const std::string_view item : split_at_commas("--points", text))
+      points.emplace_back(item.substr(0, item.find('=')), points_from(item));
+  for (const auto& [name, value] : points) {
+    const std::vector<bool> steps = name == "all" ? std::vector<bool>(step_count, true) : parse_steps(name, "--points");
+    for (std::size_t i = 0; i < step_count; ++i)
+      if (steps[i]) grading.points[i] = value;
+  }
+}
+
+study::Grading grading_from(const CheckOptionTexts& texts) {
+  study::Grading grading;
+  if (texts.points) set_points(*texts.points, grading);
+  if (!texts.require) return grading;
+  if (*texts.require == "all")
+    grading.required.fill(true);
+  else
+    std::copy_n(parse_steps(*texts.require, "--require").begin(), step_count, grading.required.begin());
+  return grading;
+}
+
+void expect_matrix_name(const std::optional<std::string>& name) {
+  if (!name || io::matrix_name(*name)) return;
+  const std::vector<std::string> names = io::known_matrix_names();
+  throw Error(fmt::format("--as '{}': no matrix is called so.{}", *name,
+                          did_you_mean_or_known(*name, std::vector<std::string_view>(names.begin(), names.end()))));
+}
+
 Exit exit_of(const std::vector<study::Report>& reports) {
   Exit exit = Exit::fine;
-  for (const study::Report& report : reports) {
-    if (report.unusable) return Exit::bad_input;
-    if (!report.is_right()) exit = Exit::difference;
-  }
+  for (const study::Report& report : reports) exit = std::max(exit, name_of(report.verdict()).exit);
   return exit;
 }
+
+// A checker of an answer's own problem.
+struct OwnChecker {
+  OwnChecker(Problem own, const study::ToleranceOptions& tolerance)
+      : problem(std::move(own)), checker(problem, tolerance) {}
+
+  Problem problem;
+  study::Checker checker;
+};
 
 class Check {
  public:
@@ -58,24 +107,27 @@ class Check {
       : texts_(texts),
         world_(world),
         tolerance_(tolerance_from(texts)),
-        hint_(hint_from(texts)),
+        grading_(grading_from(texts)),
         page_(page_from(texts.page, world)),
-        output_(texts.output, check_formats, style_from(texts.page, world), world) {}
+        telling_{page_.language, page_.index_base, hint_from(texts), texts.summary},
+        output_(texts.output, check_formats, style_from(texts.page, world), world) {
+    expect_matrix_name(texts.as);
+  }
 
   Exit run() {
     std::vector<std::string> names = texts_.answers;
     names.push_back(texts_.problem.value_or(""));
     refuse_two_standard_inputs(names);
     const int threads = compute::thread_count(threads_from(texts_.threads));
-    const Problem problem = read_problem(*texts_.problem, world_, texts_.allow_outside);
-    const std::vector<io::AnswerSource> answers = io::find_answers(texts_.answers, world_.input);
+    const std::vector<io::AnswerSource> answers = find();
     if (output_.kind() == Format::Kind::gradescope && answers.size() != 1)
       throw Error(fmt::format("--format gradescope is for one answer at a time, but there are {}", answers.size()));
-    output_.open(inputs(problem, answers));
-    const std::vector<study::Report> reports = check(study::Checker(problem, tolerance_), answers, threads);
-    const bool nothing_to_show = output_.kind() == Format::Kind::page && reports.size() == 1 && reports.front().unusable;
+    output_.open(inputs(answers));
+    const std::vector<study::Report> reports = check(answers, threads);
+    const bool alone = reports.size() == 1 && !texts_.as_class && !texts_.summary;
+    const bool nothing_to_show = output_.kind() == Format::Kind::page && alone && reports.front().unusable;
     if (!nothing_to_show) {
-      write(reports, problem);
+      write(reports);
       output_.finish();
     }
     for (const study::Report& report : reports)
@@ -84,30 +136,59 @@ class Check {
   }
 
  private:
-  std::vector<std::string> inputs(const Problem& problem, const std::vector<io::AnswerSource>& answers) const {
+  // A folder as PROBLEM is a class: each answer has a problem of its own, all of which it is to work out.
+  std::vector<io::AnswerSource> find() {
+    const auto status = io::status_of(*texts_.problem);
+    const bool is_class = status && S_ISDIR(status->st_mode);
+    if (!is_class && texts_.answers.empty())
+      throw Error("name a problem and at least one answer: mha check worked answer.json");
+    std::vector<io::AnswerSource> answers;
+    if (!is_class)
+      common_ = std::make_shared<OwnChecker>(read_problem(*texts_.problem, world_, texts_.allow_outside), tolerance_);
+    if (!texts_.answers.empty()) answers = io::find_answers(texts_.answers, world_.input, texts_.as);
+    if (!is_class) return answers;
+    grading_.required.fill(true);
+    return io::find_class(*texts_.problem, std::move(answers));
+  }
+
+  // Null for an answer of nobody's.
+  std::shared_ptr<const study::Checker> checker_of(const io::AnswerSource& answer) const {
+    std::shared_ptr<OwnChecker> own = common_;
+    if (!answer.problem.empty())
+      own = std::make_shared<OwnChecker>(io::read_problem_file(answer.problem, texts_.allow_outside), tolerance_);
+    return {own, own ? &own->checker : nullptr};
+  }
+
+  std::vector<std::string> inputs(const std::vector<io::AnswerSource>& answers) const {
     std::vector<std::string> inputs = texts_.answers;
-    inputs.insert(inputs.end(), problem.files.begin(), problem.files.end());
-    for (const io::AnswerSource& answer : answers) inputs.push_back(answer.name);
+    if (common_) inputs.insert(inputs.end(), common_->problem.files.begin(), common_->problem.files.end());
+    if (texts_.points) inputs.push_back(*texts_.points);
     inputs.push_back(*texts_.problem);
+    for (const io::AnswerSource& answer : answers) {
+      inputs.push_back(answer.file);
+      if (!answer.problem.empty()) inputs.push_back(answer.problem);
+    }
     return inputs;
   }
 
-  std::vector<study::Report> check(const study::Checker& checker, const std::vector<io::AnswerSource>& answers,
-                                   int threads) const {
+  std::vector<study::Report> check(const std::vector<io::AnswerSource>& answers, int threads) const {
     Progress progress(world_, answers.size());
     std::vector<study::Report> reports =
-        study::check_all(checker, answers, threads, [&](std::size_t done) { progress.show(done); });
+        study::check_all([this](const io::AnswerSource& answer) { return checker_of(answer); }, answers, grading_, threads,
+                         [&](std::size_t done) { progress.show(done); });
     progress.clear();
     return reports;
   }
 
-  void write(const std::vector<study::Report>& reports, const Problem& problem) {
+  void write(const std::vector<study::Report>& reports) {
+    const Caption title = common_ ? common_->problem.title : Caption();
     switch (output_.kind()) {
-      case Format::Kind::page: return output_.write(describe(reports, problem, page_, hint_));
-      case Format::Kind::json: return study::write_report_json(output_.sink(), reports, hint_);
-      case Format::Kind::csv: return study::write_report_csv(output_.sink(), reports, hint_);
+      case Format::Kind::page:
+        return output_.write(describe(reports, title, page_, telling_.hint, texts_.as_class, telling_.summary_only));
+      case Format::Kind::json: return study::write_report_json(output_.sink(), reports, telling_);
+      case Format::Kind::csv: return study::write_report_csv(output_.sink(), reports, telling_);
       case Format::Kind::gradescope:
-        return study::write_report_gradescope(output_.sink(), reports.front(), page_.language, page_.index_base, hint_);
+        return study::write_report_gradescope(output_.sink(), reports.front(), grading_, telling_);
       case Format::Kind::arrays: return;  // not among those of check
     }
   }
@@ -115,26 +196,37 @@ class Check {
   const CheckOptionTexts& texts_;
   World& world_;
   study::ToleranceOptions tolerance_;
-  std::optional<study::Hint> hint_;
+  study::Grading grading_;
   show::PageOptions page_;
+  study::Telling telling_;
   Output output_;
+  std::shared_ptr<OwnChecker> common_;  // of all answers without a problem of their own
 };
 
 constexpr std::string_view check_examples =
     "An answer holds any part of a trace: {\"heads\": [{\"weights\": ...}], \"output\": ...}, or flat: {\"A1\": ..., "
     "\"Y\": ...}.\n"
     "Each step is judged from the answer's own numbers before it, as exactly as they are written.\n"
-    "exit code: 0 all right, 1 something is wrong, 2 an answer cannot be read\n\n"
+    "A folder as PROBLEM is a class as `mha exercise --roster` makes it: each answer is held against its own problem.\n"
+    "exit code: 0 all right, 1 something is wrong, incomplete or missing, 2 an answer cannot be read\n\n"
     "examples:\n"
     "  mha check worked answer.json                what is wrong, and why\n"
     "  mha check worked answer.json --hint 2       where to look, without a true number\n"
     "  mha check mine.json answers/ --format csv   a folder of answers, one line each\n"
+    "  mha check class/ -o grades.csv              everyone's own problem; --summary for the class as a whole\n"
     "  mha check worked class.jsonl -o report.json one answer a line, each with a \"name\"";
 
 void declare_check_options(CLI::App& app, CheckOptionTexts& texts) {
   declare_argument(app, "PROBLEM", texts.problem, "a file, - for standard input, or an example's name");
   declare_arguments(app, "ANSWER", texts.answers,
-                    "files, folders of .json files, or .jsonl files with one answer on each line");
+                    "files (.json, .npz, .safetensors, .npy), folders of them or with a folder for each student, or .jsonl "
+                    "files with one answer on each line");
+  declare_flag(app, "--summary", texts.summary, "how all answers together came out, and nothing of a single one");
+  declare_flag(app, "--class", texts.as_class, "the answers are a class's: the summary first, even of a single answer");
+  declare_option(app, "--require", texts.require, "LIST|all", "steps without which an answer is incomplete");
+  declare_option(app, "--points", texts.points, "LIST|FILE",
+                 "what steps count in the score: output=4,weights=2, by default 1 each; or a JSON file with these");
+  declare_option(app, "--as", texts.as, "NAME", "the matrix that a .npy file holds: Y, A1, output");
   declare_option(app, "--hint", texts.hint, "1|2|3", "tell only the step, or also the place, or also the mistake in words");
   declare_option(app, "--tol", texts.tol, "X", "how far a number may be off (by default as its decimals imply)");
   declare_option(app, "--rtol", texts.rtol, "X", "the same as a share of the number");
@@ -152,8 +244,7 @@ Action setup_check(CLI::App& app) {
   auto texts = std::make_shared<CheckOptionTexts>();
   declare_check_options(app, *texts);
   return [texts](World& world) {
-    if (!texts->problem || texts->answers.empty())
-      throw Error("name a problem and at least one answer: mha check worked answer.json");
+    if (!texts->problem) throw Error("name a problem and at least one answer: mha check worked answer.json");
     return Check(*texts, world).run();
   };
 }

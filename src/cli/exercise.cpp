@@ -132,7 +132,7 @@ void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker&
   for (const io::Student& student : students) {
     const std::uint32_t seed = study::student_seed(static_cast<std::uint32_t>(request.seed), student.name);
     problems.push_back(maker.draw(seed));
-    index += csv_line({student.name, student.folder, fmt::format("{}", seed)});
+    index += csv_line({csv_text(student.name), student.folder, fmt::format("{}", seed)});
   }
   for (std::size_t i = 0; i < students.size(); ++i) {
     study::WorksheetOptions options = request.worksheet;

@@ -8,8 +8,7 @@
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
 #include "io/problem/answer.hpp"
-#include "study/explain/explanation_json.hpp"
-#include "study/explain/explanation_page.hpp"
+#include "study/explain/explain.hpp"
 
 namespace mha::cli {
 namespace {

@@ -116,7 +116,8 @@ class Import {
 };
 
 constexpr std::string_view import_examples =
-    "MODEL is a .safetensors file, a model.safetensors.index.json or the folder of a model. config.json beside it says how "
+    "MODEL is a .safetensors or .npz file, a model.safetensors.index.json or the folder of a model. config.json beside it "
+    "says how "
     "many\n"
     "heads there are and how they attend; where there is none, the options say it.\n\n"
     "examples:\n"
@@ -126,7 +127,7 @@ constexpr std::string_view import_examples =
     "  mha run problem.json --steps weights --heads 1";
 
 void declare_import_options(CLI::App& app, ImportTexts& texts) {
-  declare_argument(app, "MODEL", texts.model, "a .safetensors file, an index of shards, or the folder of a model");
+  declare_argument(app, "MODEL", texts.model, "a .safetensors or .npz file, an index of shards, or the folder of a model");
   declare_option(app, "-o,--output", texts.output, "FILE", "the problem file to write");
   declare_option(app, "--layer", texts.layer, "N", "the layer, counted from 0 as in the names of the tensors");
   declare_option(app, "--prefix", texts.prefix, "NAME", "only attentions whose names begin so, where a layer has several");
@@ -151,7 +152,8 @@ Action setup_import(CLI::App& app) {
   auto texts = std::make_shared<ImportTexts>();
   declare_import_options(app, *texts);
   return [texts](World& world) {
-    if (!texts->model) throw Error("import what? Name a .safetensors file, an index of shards, or the folder of a model");
+    if (!texts->model)
+      throw Error("import what? Name a .safetensors or .npz file, an index of shards, or the folder of a model");
     if (!texts->output || *texts->output == "-")
       throw Error("where to? Name a file, since the paths in it are relative to it: -o problem.json");
     Import(*texts, world).write();

@@ -31,7 +31,7 @@ std::pair<std::string_view, std::string_view> ends_of_range(std::string_view ite
 }
 
 // The steps that a name means: one, or the three of "packed".
-std::pair<std::size_t, std::size_t> steps_called(std::string_view name) {
+std::pair<std::size_t, std::size_t> steps_called(std::string_view name, std::string_view option) {
   if (name == "packed") return {static_cast<std::size_t>(StepId::packed_Q), static_cast<std::size_t>(StepId::packed_V)};
   for (std::size_t i = 0; i < step_count; ++i)
     if (name == step_names[i].id) return {i, i};
@@ -39,7 +39,7 @@ std::pair<std::size_t, std::size_t> steps_called(std::string_view name) {
     if (name == step_names[i].symbol && !is_packed(step_names[i].step)) return {i, i};
   std::vector<std::string_view> names{"packed"};
   for (const StepName& step : step_names) names.push_back(step.id);
-  throw Error(fmt::format("--steps: no step is called '{}'.{} The steps are {}", name, did_you_mean(name, names),
+  throw Error(fmt::format("{}: no step is called '{}'.{} The steps are {}", option, name, did_you_mean(name, names),
                           fmt::join(names, ", ")));
 }
 
@@ -95,13 +95,14 @@ std::vector<Index> parse_numbers(std::string_view option, std::string_view text,
   return numbers;
 }
 
-std::vector<bool> parse_steps(std::string_view text) {
+std::vector<bool> parse_steps(std::string_view text, std::string_view option) {
   std::vector<bool> chosen(step_count, false);
-  for (const std::string_view item : split_at_commas("--steps", text)) {
+  for (const std::string_view item : split_at_commas(option, text)) {
     const auto [first_text, last_text] = ends_of_range(item);
-    const std::size_t first = steps_called(first_text).first, last = steps_called(last_text).second;
+    const std::size_t first = steps_called(first_text, option).first, last = steps_called(last_text, option).second;
     if (first > last)
-      throw Error(fmt::format("--steps '{}': the range {} runs backwards; write {}-{}", text, item, last_text, first_text));
+      throw Error(
+          fmt::format("{} '{}': the range {} runs backwards; write {}-{}", option, text, item, last_text, first_text));
     for (std::size_t i = first; i <= last; ++i) chosen[i] = true;
   }
   return chosen;

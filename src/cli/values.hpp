@@ -20,7 +20,7 @@ std::vector<Index> parse_numbers(std::string_view option, std::string_view text,
                                  std::string_view what);
 
 // "scores,weights", "Q-V", "packed": ids, symbols without a head's number, ranges in the order of the computation.
-std::vector<bool> parse_steps(std::string_view text);
+std::vector<bool> parse_steps(std::string_view text, std::string_view option = "--steps");
 
 // "a,b,c" as its entries, none of them empty.
 std::vector<std::string_view> split_at_commas(std::string_view option, std::string_view text);

@@ -5,7 +5,6 @@
 
 #include "compute/workers.hpp"
 #include "core/plan.hpp"
-#include "core/row_taker.hpp"
 #include "core/trace.hpp"
 
 namespace mha::compute {

@@ -7,7 +7,7 @@
 
 #include "compute/backend.hpp"
 #include "compute/floats.hpp"
-#include "core/large_block.hpp"
+#include "core/numbers.hpp"
 
 namespace mha::compute {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "compute/cost.hpp"
-#include "core/large_block.hpp"
+#include "core/numbers.hpp"
 
 namespace mha::compute {
 namespace {

@@ -1,4 +1,4 @@
-// Finds OpenCL's library, and says its errors in words.
+// Finds OpenCL's library and the devices of this machine, as they describe themselves, and says its errors in words.
 #include "compute/opencl_api.hpp"
 
 #include <dlfcn.h>
@@ -6,6 +6,8 @@
 
 #include <array>
 #include <memory>
+
+#include "compute/opencl.hpp"
 
 namespace mha::compute {
 namespace {
@@ -29,61 +31,38 @@ std::unique_ptr<OpenCl> load() {
   return complete ? std::move(functions) : nullptr;
 }
 
-struct ErrorName {
-  cl_int code;
-  const char* name;
-  const char* meaning;  // null: the name must do
-};
-
 constexpr const char* too_little_memory =
     "its memory is too small for this; fewer tokens or heads need less, --dtype f32 half as much, and --device cpu uses "
-    "the "
-    "machine's own";
+    "the machine's own";
 constexpr const char* out_of_resources =
     "it ran out of memory or registers, or stopped on an error of its own; fewer tokens or heads need less";
-constexpr const char* lost = "it is not available any more: it was lost, or is in use by others";
-
-#define MHA_ERROR(name, meaning) \
-  ErrorName {                    \
-    name, #name, meaning         \
+const char* meaning_of(cl_int code) {
+  switch (code) {
+    case CL_DEVICE_NOT_AVAILABLE:
+    case CL_INVALID_DEVICE:
+    case CL_INVALID_COMMAND_QUEUE: return "it is not available any more: it was lost, or is in use by others";
+    case CL_COMPILER_NOT_AVAILABLE: return "its driver has no compiler";
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+    case CL_INVALID_BUFFER_SIZE: return too_little_memory;
+    case CL_OUT_OF_RESOURCES: return out_of_resources;
+    case CL_OUT_OF_HOST_MEMORY:
+      return "its driver found too little memory on this machine; fewer tokens or heads need less";
+    case CL_BUILD_PROGRAM_FAILURE: return "its compiler refuses the kernels";
+    default: return "its driver reports an error; --device cpu needs none";
   }
-constexpr std::array error_names = {
-    MHA_ERROR(CL_DEVICE_NOT_FOUND, nullptr),
-    MHA_ERROR(CL_DEVICE_NOT_AVAILABLE, lost),
-    MHA_ERROR(CL_COMPILER_NOT_AVAILABLE, "its driver has no compiler"),
-    MHA_ERROR(CL_MEM_OBJECT_ALLOCATION_FAILURE, too_little_memory),
-    MHA_ERROR(CL_OUT_OF_RESOURCES, out_of_resources),
-    MHA_ERROR(CL_OUT_OF_HOST_MEMORY, "its driver found too little memory on this machine; fewer tokens or heads need less"),
-    MHA_ERROR(CL_BUILD_PROGRAM_FAILURE, "its compiler refuses the kernels"),
-    MHA_ERROR(CL_INVALID_VALUE, nullptr),
-    MHA_ERROR(CL_INVALID_DEVICE, lost),
-    MHA_ERROR(CL_INVALID_CONTEXT, nullptr),
-    MHA_ERROR(CL_INVALID_COMMAND_QUEUE, lost),
-    MHA_ERROR(CL_INVALID_MEM_OBJECT, nullptr),
-    MHA_ERROR(CL_INVALID_BINARY, nullptr),
-    MHA_ERROR(CL_INVALID_BUILD_OPTIONS, nullptr),
-    MHA_ERROR(CL_INVALID_PROGRAM, nullptr),
-    MHA_ERROR(CL_INVALID_PROGRAM_EXECUTABLE, nullptr),
-    MHA_ERROR(CL_INVALID_KERNEL_NAME, nullptr),
-    MHA_ERROR(CL_INVALID_KERNEL, nullptr),
-    MHA_ERROR(CL_INVALID_ARG_INDEX, nullptr),
-    MHA_ERROR(CL_INVALID_ARG_VALUE, nullptr),
-    MHA_ERROR(CL_INVALID_ARG_SIZE, nullptr),
-    MHA_ERROR(CL_INVALID_KERNEL_ARGS, nullptr),
-    MHA_ERROR(CL_INVALID_WORK_DIMENSION, nullptr),
-    MHA_ERROR(CL_INVALID_WORK_GROUP_SIZE, nullptr),
-    MHA_ERROR(CL_INVALID_WORK_ITEM_SIZE, nullptr),
-    MHA_ERROR(CL_INVALID_OPERATION, nullptr),
-    MHA_ERROR(CL_INVALID_BUFFER_SIZE, too_little_memory),
-    MHA_ERROR(CL_INVALID_GLOBAL_WORK_SIZE, nullptr),
-};
-#undef MHA_ERROR
-
-const ErrorName* find_error(cl_int code) {
-  for (const ErrorName& row : error_names)
-    if (row.code == code) return &row;
-  return nullptr;
 }
+
+#define MHA_ERROR_NAMES(row)                                                                                           \
+  row(CL_DEVICE_NOT_FOUND) row(CL_DEVICE_NOT_AVAILABLE) row(CL_COMPILER_NOT_AVAILABLE)                                 \
+      row(CL_MEM_OBJECT_ALLOCATION_FAILURE) row(CL_OUT_OF_RESOURCES) row(CL_OUT_OF_HOST_MEMORY)                        \
+          row(CL_BUILD_PROGRAM_FAILURE) row(CL_INVALID_VALUE) row(CL_INVALID_DEVICE) row(CL_INVALID_CONTEXT)           \
+              row(CL_INVALID_COMMAND_QUEUE) row(CL_INVALID_MEM_OBJECT) row(CL_INVALID_BINARY)                          \
+                  row(CL_INVALID_BUILD_OPTIONS) row(CL_INVALID_PROGRAM) row(CL_INVALID_PROGRAM_EXECUTABLE)             \
+                      row(CL_INVALID_KERNEL_NAME) row(CL_INVALID_KERNEL) row(CL_INVALID_ARG_INDEX)                     \
+                          row(CL_INVALID_ARG_VALUE) row(CL_INVALID_ARG_SIZE) row(CL_INVALID_KERNEL_ARGS)               \
+                              row(CL_INVALID_WORK_DIMENSION) row(CL_INVALID_WORK_GROUP_SIZE)                           \
+                                  row(CL_INVALID_WORK_ITEM_SIZE) row(CL_INVALID_OPERATION) row(CL_INVALID_BUFFER_SIZE) \
+                                      row(CL_INVALID_GLOBAL_WORK_SIZE)
 
 // What a query gives that first tells the size of its answer.
 template <typename Query>
@@ -97,6 +76,20 @@ std::string text_of(const Query& query) {
   return text;
 }
 
+DeviceInfo described(cl_device_id device, std::size_t number) {
+  DeviceInfo info;
+  info.index = fmt::format("opencl:{}", number);
+  info.name = device_text(device, CL_DEVICE_NAME);
+  info.vendor = device_text(device, CL_DEVICE_VENDOR);
+  info.memory = static_cast<Index>(device_number<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE));
+  info.has_f64 = has_f64(device);
+  const auto type = device_number<cl_device_type>(device, CL_DEVICE_TYPE);
+  info.type = (type & CL_DEVICE_TYPE_GPU) != 0   ? DeviceInfo::Type::gpu
+              : (type & CL_DEVICE_TYPE_CPU) != 0 ? DeviceInfo::Type::cpu
+                                                 : DeviceInfo::Type::other;
+  return info;
+}
+
 }  // namespace
 
 OpenCl* opencl() {
@@ -105,17 +98,19 @@ OpenCl* opencl() {
 }
 
 std::string opencl_error_name(cl_int code) {
-  const ErrorName* known = find_error(code);
-  return known != nullptr ? known->name : fmt::format("OpenCL error {}", code);
+  switch (code) {
+#define MHA_ERROR_NAME(name) \
+  case name: return #name;
+    MHA_ERROR_NAMES(MHA_ERROR_NAME)
+#undef MHA_ERROR_NAME
+    default: return fmt::format("OpenCL error {}", code);
+  }
 }
 
 void check_opencl(cl_int code, const std::string& device, const std::string& task) {
   if (code == CL_SUCCESS) return;
-  const ErrorName* known = find_error(code);
-  const char* meaning = known != nullptr && known->meaning != nullptr
-                            ? known->meaning
-                            : "its driver reports an error; --device cpu needs none";
-  throw Error(fmt::format("{} cannot {}: {} ({})", device, task, meaning, opencl_error_name(code)), Exit::no_device);
+  throw Error(fmt::format("{} cannot {}: {} ({})", device, task, meaning_of(code), opencl_error_name(code)),
+              Exit::no_device);
 }
 
 std::string device_text(cl_device_id device, cl_device_info what) {
@@ -148,6 +143,20 @@ std::vector<cl_device_id> all_opencl_devices() {
 
 bool has_f64(cl_device_id device) {
   return (" " + device_text(device, CL_DEVICE_EXTENSIONS) + " ").find(" cl_khr_fp64 ") != std::string::npos;
+}
+
+std::vector<DeviceInfo> opencl_devices() {
+  std::vector<DeviceInfo> devices;
+  for (cl_device_id device : all_opencl_devices()) devices.push_back(described(device, devices.size()));
+  return devices;
+}
+
+std::optional<std::string> opencl_lack() {
+  if (opencl() == nullptr) return "no OpenCL library was found; Debian: ocl-icd-libopencl1, and a driver for the device";
+  if (all_opencl_devices().empty())
+    return "there is an OpenCL library but no driver with a device; Debian has pocl-opencl-icd for the processor, and "
+           "GPUs' drivers bring their own";
+  return std::nullopt;
 }
 
 }  // namespace mha::compute

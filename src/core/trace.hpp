@@ -1,6 +1,7 @@
 // What a run leaves behind: the values of the chosen steps, and how they were computed.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,12 +19,11 @@ constexpr std::string_view dtype_name(Dtype dtype) {
 // Which steps and heads are shown and exported; what is computed never depends on it.
 struct Selection {
   std::vector<bool> steps = std::vector<bool>(step_count, true);  // by StepId
-  std::vector<Index> heads;                                       // from 0, ascending; empty: all
-  std::vector<Index> layers;                                      // likewise
+  std::vector<Index> heads, layers;                               // from 0, ascending; empty: all
 
   bool has(StepId step) const { return steps[static_cast<std::size_t>(step)]; }
-  bool has_head(Index head) const;
-  bool has_layer(int layer) const;
+  bool has_head(Index head) const { return heads.empty() || std::binary_search(heads.begin(), heads.end(), head); }
+  bool has_layer(int layer) const { return layers.empty() || std::binary_search(layers.begin(), layers.end(), layer); }
   bool has(StepId step, int layer) const { return has(step) && (is_of_no_layer(step) || has_layer(layer)); }
 };
 
@@ -34,6 +34,17 @@ struct Trace {
   std::vector<std::shared_ptr<const Tensor>> values;  // by ValueId; null where it was not kept
 
   const Tensor* value(ValueId id) const { return values[static_cast<std::size_t>(id)].get(); }
+};
+
+// Takes rows of values while a run computes them, so that nobody has to keep them.
+class RowTaker {
+ public:
+  virtual ~RowTaker() = default;
+
+  // Rows first … first + count of one matrix of a value, one behind the other; doubles may be floats of the run. They are
+  // gone when this returns. Each row of each wanted value comes once. Called from several threads at a time.
+  virtual void take_rows(ValueId id, Index item, Index head, Index first, Index count, const float* rows) = 0;
+  virtual void take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) = 0;
 };
 
 }  // namespace mha

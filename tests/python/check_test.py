@@ -204,8 +204,10 @@ class Formats(InFolder):
         path = self.write("wrong.json", unscaled(WORKED))
         one = self.report(path)[0]
         self.assertEqual(self.report(path, path), [one, one])
-        self.assertEqual(list(one), ["file", "verdict", "first_wrong", "mistakes", "steps"])
-        self.assertEqual(one["file"], str(path))
+        self.assertEqual(list(one), ["name", "file", "verdict", "score", "given", "of", "first_wrong", "mistakes", "steps",
+                                     "message"])
+        self.assertEqual((one["name"], one["file"]), ("wrong", str(path)))
+        self.assertEqual((one["score"], one["given"], one["of"]), (4 / 9, 10, 16))
         self.assertEqual(one["first_wrong"], {"step": "scaled", "head": 1})
         self.assertEqual(one["mistakes"][0], "no_scale")
         self.assertEqual(list(one["steps"][0]), ["step", "head", "verdict", "max_difference", "entries_wrong"])
@@ -226,24 +228,25 @@ class Formats(InFolder):
             self.assertEqual([(Path(a["file"]).name, a["verdict"]) for a in answers], expected)
         result = run("check", "worked", self.folder / "class")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("14 right · 0 incomplete · 13 wrong · 13 unusable", result.stdout.decode())
+        self.assertIn("14 right · 0 incomplete · 13 wrong · 0 missing · 13 unusable", result.stdout.decode())
         self.assertEqual(result.stderr.count(b"mha: "), 13)
         self.assertNotIn(b"\x1b", result.stderr)
 
     def test_lines_with_names(self):
         lines = [{"name": "Anna", **WORKED}, {"name": "安", **unscaled(WORKED)}, {"Y": WORKED["output"]}]
         path = self.write("class.jsonl", "\n".join(json.dumps(line) for line in lines) + "\n")
-        self.assertEqual([(a["file"], a["verdict"]) for a in self.report(path)],
-                         [("Anna", "right"), ("安", "wrong"), (f"{path}:3", "right")])
+        self.assertEqual([(a["name"], a["file"], a["verdict"]) for a in self.report(path)],
+                         [("Anna", f"{path}:1", "right"), ("安", f"{path}:2", "wrong"), (f"{path}:3", f"{path}:3", "right")])
 
     def test_csv(self):
         paths = [self.write("a, b.json", WORKED), self.write("c.json", unscaled(WORKED)), self.folder / "none.json"]
         result = run("check", "worked", *paths, "--format", "csv")
         self.assertEqual(result.returncode, 2)
         rows = list(csv.DictReader(io.StringIO(result.stdout.decode(), newline="")))
-        self.assertEqual([row["file"] for row in rows], [str(path) for path in paths])
+        self.assertEqual(list(rows[0]), ["name", "verdict", "score", "given", "of", "first_wrong", "mistakes", "message"])
+        self.assertEqual([row["name"] for row in rows], ["a, b", "c", "none"])
         self.assertEqual([row["verdict"] for row in rows], ["right", "wrong", "unusable"])
-        self.assertEqual((rows[1]["step"], rows[1]["head"], rows[1]["mistakes"].split()[0]), ("scaled", "1", "no_scale"))
+        self.assertEqual((rows[1]["first_wrong"], rows[1]["mistakes"].split()[0]), ("scaled", "no_scale"))
         self.assertIn("no such file", rows[2]["message"])
 
     def test_gradescope(self):
@@ -253,7 +256,7 @@ class Formats(InFolder):
         results = json.loads(result.stdout)
         self.assertEqual(results["score"], 4)  # Q, K, V and the scores
         self.assertEqual(results["visibility"], "visible")
-        self.assertEqual([test["status"] for test in results["tests"]], ["passed"] * 4 + ["failed"])
+        self.assertEqual([test["status"] for test in results["tests"]], ["passed"] * 4 + ["failed"] * 5)
         self.assertIn("not scaled", results["output"])
         self.assertEqual(run("check", "worked", path, path, "--format", "gradescope").returncode, 2)
 

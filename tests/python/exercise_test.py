@@ -146,9 +146,12 @@ class Circle(InFolder):
             self.assertEqual(result.returncode, 0, result.stdout.decode())
             self.assertEqual(json.loads(result.stdout)["answers"][0]["verdict"], "right")
 
-    def test_a_template_not_filled_in_is_no_answer(self):
+    def test_a_template_not_filled_in_is_incomplete(self):
         folder = self.exercise("one")
-        self.assertEqual(run("check", folder / "problem.json", folder / "answer.json").returncode, 2)
+        result = run("check", folder / "problem.json", folder / "answer.json", "--format", "json")
+        self.assertEqual(result.returncode, 1)
+        answer = json.loads(result.stdout)["answers"][0]
+        self.assertEqual((answer["verdict"], answer["score"], answer["given"]), ("incomplete", 0, 0))
 
     def test_each_of_the_teachers_mistakes_is_recognised(self):
         folder = self.exercise("one", *BEST)

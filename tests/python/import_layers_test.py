@@ -104,8 +104,19 @@ class Places(Importing):
         self.model(tiny.projections(""), LLAMA, name="weights.safetensors")
         self.assertEqual(self.imports(model=".")[1]["W_Q"]["file"], "weights.safetensors")
 
+    def test_arrays_of_numpy(self):
+        layers = [tiny.projections(llama_layer(i), seed=20 * i) for i in range(2)]
+        numpy.savez(self.folder / "weights.npz", **layers[0], **layers[1])
+        (self.folder / "config.json").write_text(json.dumps(LLAMA))
+        for model in ("weights.npz", "."):
+            problem = self.agrees_with(layers[1], model)
+            self.assertEqual(problem["W_Q"], {"file": "weights.npz", "name": llama_layer(1) + "q_proj.weight"})
+        numpy.savez(self.folder / "odd.npz", **(layers[0] | {llama_layer(0) + "q_proj.weight": numpy.zeros(3)}))
+        (self.folder / "problem.json").unlink()
+        self.refused(model="odd.npz", words=("q_proj.weight",))
+
     def test_folders_that_say_nothing(self):
-        self.refused(model=".", words=("no .safetensors file",))
+        self.refused(model=".", words=("no .safetensors or .npz file",))
         for name in "ab":
             self.model(tiny.projections(""), LLAMA, name=f"{name}.safetensors")
         self.refused(model=".", words=("a.safetensors, b.safetensors",))

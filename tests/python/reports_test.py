@@ -12,18 +12,11 @@ FOLDER = SOURCE / "tests" / "reports"
 
 # Answers that mha judges unfairly today, and why. They are skipped; whoever mends one takes its name away.
 KNOWN_UNFAIR = {
-    "w2_a": "weights follow from −∞ and not from −1e9",
-    "w3_a": "a fill is judged by its size, not by the weight that leaks",
-    "w3_bert": "a fill is judged by its size, not by the weight that leaks",
-    "w3_fp16": "a fill is judged by its size, not by the weight that leaks",
     "w4_a": "remedies name the product of the other layout",
     "w5_a": "shapes are told without the batch",
     "w5_b": "shapes are told without the batch",
     "w5_c": "shapes are told without the batch",
     "w5x_a": "nothing is computed from a matrix of another shape",
-    "w9_a": "weights of a filled row without a key are known beside its masked scores alone",
-    "w11_a": "what does not follow from the mistake found before is wrong, though it is the true output",
-    "w11_e": "what does not follow from the mistake found before is wrong, though it is the true output",
 }
 
 

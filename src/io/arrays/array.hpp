@@ -89,6 +89,14 @@ struct StoredArray {
   mutable std::vector<std::byte> decompressed_;
 };
 
+// No header that mha reads is longer, its first bytes included.
+inline constexpr std::size_t longest_npy_header = 70'000;
+
+// `beginning` is the whole array or at least longest_npy_header bytes of it, `size` what the whole has. Nothing is
+// believed: the header must be the plain literal that NumPy writes, of numbers that mha reads, and the data must fill the
+// rest to the byte. Throws Error, which begins with `name`.
+ArrayHeader read_npy_header(std::string_view beginning, std::size_t size, std::string_view name);
+
 // The product of the axes and of a number's bytes; throws Error, which begins with `name`, where that is no sensible size.
 void check_size(const ArrayHeader& header, std::string_view name);
 

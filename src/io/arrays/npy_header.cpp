@@ -1,6 +1,7 @@
-// The header of a .npy array. It is a Python literal, which NumPy itself evaluates; here a dictionary of a text, a truth
-// value and a tuple of integers is read, and everything else is refused.
-#include "io/arrays/npy_header.hpp"
+// The header of a .npy array (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html). It is a Python
+// literal, which NumPy itself evaluates; here a dictionary of a text, a truth value and a tuple of integers is read, and
+// everything else is refused.
+#include "io/arrays/array.hpp"
 
 #include <fmt/format.h>
 

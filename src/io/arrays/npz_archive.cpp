@@ -11,7 +11,6 @@
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "io/arrays/matrix_archive.hpp"
-#include "io/arrays/npy_header.hpp"
 
 namespace mha::io {
 namespace {

@@ -1,9 +1,13 @@
-// The arrays of a trace under their names in binary files. Walks the table of step names as the writer of the JSON does.
+// The arrays of a trace, listed as the writer of the JSON lists them, and the binary formats. A .npz file is a zip archive
+// whose entries are stored, so that sizes and places are known before the numbers are; a library would want each entry
+// whole, and copies the archive when it closes it.
 #include "io/arrays/trace_arrays.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/mask.hpp"
+#include "io/json/writer.hpp"
 #include "io/problem/problem_writer.hpp"
 
 namespace mha::io {
@@ -101,6 +105,106 @@ class ArrayLister {
   std::vector<TraceArray> arrays_;
 };
 
+Index data_bytes(const TraceArray& array, Dtype dtype) {
+  return array.rows() * array.cols() * bytes_of(dtype);
+}
+
+// So many bytes for each number, little-endian.
+template <int bytes, typename... Numbers>
+std::string little(Numbers... numbers) {
+  std::string text;
+  const auto put = [&text](std::uint64_t number) {
+    for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> (8 * i) & 255U);
+  };
+  (put(static_cast<std::uint64_t>(numbers)), ...);
+  return text;
+}
+
+// Version 1.0, filled with spaces so that the numbers begin at a multiple of 64 bytes.
+std::string npy_header(const TraceArray& array, Dtype dtype) {
+  constexpr std::size_t alignment = 64, before = 10;
+  std::string text =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", dtype == Dtype::f32 ? "<f4" : "<f8",
+                  fmt::join(array.axes, ", "), array.axes.size() == 1 ? "," : "");
+  const std::size_t length = (before + text.size() + alignment) / alignment * alignment - before;  // 1 more for the newline
+  text.resize(length - 1, ' ');
+  return std::string("\x93NUMPY\x01\x00", 8) + little<2>(length) + text + "\n";
+}
+
+// {"__metadata__": {…}, "output": {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}, …}
+std::string safetensors_header(const std::vector<TraceArray>& arrays, Dtype dtype,
+                               const std::vector<std::pair<std::string, std::string>>& metadata) {
+  StringSink text;
+  const auto writer = std::make_unique<JsonWriter>(text);
+  JsonWriter& json = *writer;
+  constexpr auto line = Spread::line;
+  json.begin_object(line);
+  json.key("__metadata__");
+  json.begin_object(line);
+  for (const auto& [key, value] : metadata) json.text(key, value);
+  json.end();
+  Index begin = 0;
+  for (const TraceArray& array : arrays) {
+    const Index end = begin + data_bytes(array, dtype);
+    json.key(array.name);
+    json.begin_object(line);
+    json.text("dtype", dtype == Dtype::f32 ? "F32" : "F64");
+    json.integers("shape", array.axes);
+    json.integers("data_offsets", std::array{begin, end});
+    json.end();
+    begin = end;
+  }
+  json.end();
+  json.finish();
+  return text.text();
+}
+
+constexpr std::uint32_t local_signature = 0x04034b50, entry_signature = 0x02014b50, end_signature = 0x06054b50;
+constexpr std::uint32_t end64_signature = 0x06064b50, locator64_signature = 0x07064b50;
+constexpr int plain_version = 20, zip64_version = 45;
+constexpr std::uint32_t first_of_1980 = 0x00210000;  // the date of all entries: the same numbers give the same bytes
+constexpr std::uint32_t see_zip64 = 0xFFFFFFFF;
+
+struct ZippedArray {
+  std::string name;
+  Index size;  // of the .npy array, header and all
+  bool large;  // the size needs the 64-bit form
+  std::uint32_t crc = 0;
+  Index begin = 0;
+};
+
+ZippedArray zipped(const TraceArray& array, Dtype dtype, Index large) {
+  const Index size = static_cast<Index>(npy_header(array, dtype).size()) + data_bytes(array, dtype);
+  return {array.name + ".npy", size, size >= large};
+}
+
+std::string local_header(const ZippedArray& entry) {
+  const std::uint64_t size = entry.large ? see_zip64 : static_cast<std::uint64_t>(entry.size);
+  return little<4>(local_signature) + little<2>(entry.large ? zip64_version : plain_version, 0, 0) +
+         little<4>(first_of_1980, entry.crc, size, size) + little<2>(entry.name.size(), entry.large ? 20 : 0) + entry.name +
+         (entry.large ? little<2>(1, 16) + little<8>(entry.size, entry.size) : "");
+}
+
+std::string directory_entry(const ZippedArray& entry, Index large) {
+  const bool far = entry.begin >= large;
+  const std::uint64_t size = entry.large ? see_zip64 : static_cast<std::uint64_t>(entry.size);
+  const std::uint64_t begin = far ? see_zip64 : static_cast<std::uint64_t>(entry.begin);
+  const int extra = (entry.large ? 16 : 0) + (far ? 8 : 0);
+  const int version = extra > 0 ? zip64_version : plain_version;
+  return little<4>(entry_signature) + little<2>(version, version, 0, 0) + little<4>(first_of_1980, entry.crc, size, size) +
+         little<2>(entry.name.size(), extra > 0 ? extra + 4 : 0, 0, 0, 0) + little<4>(0, begin) + entry.name +
+         (extra > 0 ? little<2>(1, extra) : "") + (entry.large ? little<8>(entry.size, entry.size) : "") +
+         (far ? little<8>(entry.begin) : "");
+}
+
+std::string end_of_directory(std::size_t entries, Index begin, Index size, Index large) {
+  if (entries < 0xFFFF && begin < large && size < large)
+    return little<4>(end_signature) + little<2>(0, 0, entries, entries) + little<4>(size, begin) + little<2>(0);
+  return little<4>(end64_signature) + little<8>(44) + little<2>(zip64_version, zip64_version) + little<4>(0, 0) +
+         little<8>(entries, entries, size, begin) + little<4>(locator64_signature, 0) + little<8>(begin + size) +
+         little<4>(1, end_signature) + little<2>(0, 0, 0xFFFF, 0xFFFF) + little<4>(see_zip64, see_zip64) + little<2>(0);
+}
+
 }  // namespace
 
 Index TraceArray::rows() const {
@@ -112,6 +216,57 @@ Index TraceArray::rows() const {
 std::vector<TraceArray> trace_arrays(const Problem& problem, const Plan& plan, const Selection& selection,
                                      bool with_weights) {
   return ArrayLister(problem, plan, selection).list(with_weights);
+}
+
+ArrayLayout npy_layout(const TraceArray& array, Dtype dtype) {
+  std::string header = npy_header(array, dtype);
+  const auto begin = static_cast<Index>(header.size());
+  return {{begin}, {{0, std::move(header)}}, begin + data_bytes(array, dtype)};
+}
+
+ArrayLayout safetensors_layout(const std::vector<TraceArray>& arrays, Dtype dtype,
+                               const std::vector<std::pair<std::string, std::string>>& metadata) {
+  std::string header = safetensors_header(arrays, dtype, metadata);
+  header.back() = ' ';  // the newline
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  ArrayLayout layout;
+  layout.size = static_cast<Index>(8 + header.size());
+  layout.around.push_back({0, little<8>(header.size()) + header});
+  for (const TraceArray& array : arrays) {
+    layout.begins.push_back(layout.size);
+    layout.size += data_bytes(array, dtype);
+  }
+  return layout;
+}
+
+ArrayLayout npz_layout(const std::vector<TraceArray>& arrays, Dtype dtype, Index large) {
+  ArrayLayout layout;
+  for (const TraceArray& array : arrays) {
+    const ZippedArray entry = zipped(array, dtype, large);
+    layout.size += static_cast<Index>(local_header(entry).size());
+    layout.around.push_back({layout.size, npy_header(array, dtype)});
+    layout.size += entry.size;
+    layout.begins.push_back(layout.size - data_bytes(array, dtype));
+  }
+  return layout;
+}
+
+std::vector<FilePiece> npz_directory(const std::vector<TraceArray>& arrays, Dtype dtype, const ArrayLayout& layout,
+                                     const std::function<std::uint32_t(Index begin, Index count)>& crc, Index large) {
+  std::vector<FilePiece> pieces;
+  std::string directory;
+  Index begin = 0;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    ZippedArray entry = zipped(arrays[i], dtype, large);
+    entry.begin = begin;
+    entry.crc = crc(layout.around[i].begin, entry.size);
+    pieces.push_back({begin, local_header(entry)});
+    directory += directory_entry(entry, large);
+    begin = layout.around[i].begin + entry.size;
+  }
+  directory += end_of_directory(arrays.size(), begin, static_cast<Index>(directory.size()), large);
+  pieces.push_back({begin, std::move(directory)});
+  return pieces;
 }
 
 }  // namespace mha::io

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/row_taker.hpp"
-#include "io/arrays/array_format.hpp"
+#include "core/trace.hpp"
+#include "io/arrays/trace_arrays.hpp"
 #include "io/files/output_file.hpp"
 
 namespace mha::io {

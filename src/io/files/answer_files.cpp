@@ -2,71 +2,207 @@
 #include "io/files/answer_files.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <set>
 
 #include "core/error.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
-#include "io/problem/answer.hpp"
+#include "io/files/student_names.hpp"
 
 namespace mha::io {
 namespace {
+
+constexpr std::string_view problem_name = "problem.json", teachers_folder = "teacher";
 
 bool has_lines(const std::string& path) {
   return path.ends_with(".jsonl") || path.ends_with(".ndjson");
 }
 
-std::vector<std::string> answers_in(const std::string& folder) {
-  std::vector<std::string> paths;
-  for (const std::string& name : files_in(folder))
-    if (name.ends_with(".json") || has_lines(name)) paths.push_back((std::filesystem::path(folder) / name).string());
-  if (paths.empty())
-    throw Error(fmt::format("{}: no answers in this folder; they are files that end in .json or .jsonl", folder));
-  return paths;
+std::string in(const std::string& folder, std::string_view name) {
+  return (std::filesystem::path(folder) / name).string();
 }
 
-// The text stays in memory as long as one of its lines is to be read.
-void add_lines(const std::string& path, std::vector<AnswerSource>& sources) {
-  const auto text = std::make_shared<const std::string>(InputFile(path).text());
-  Index line = 0;
-  for (std::size_t start = 0; start < text->size();) {
-    const std::size_t end = std::min(text->find('\n', start), text->size());
-    const std::string_view content = std::string_view(*text).substr(start, end - start);
-    ++line;
-    start = end + 1;
-    if (content.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    sources.push_back(
-        {fmt::format("{}:{}", path, line), [text, content, path, line] { return read_answer_line(content, path, line); }});
-  }
+// Whether both have the same letters, in whatever order the parts of a name are written.
+bool same_letters(std::string_view a, std::string_view b) {
+  const auto letters_of = [](std::string_view name) {
+    std::string letters;
+    for (const char c : name)
+      if (static_cast<unsigned char>(c) > 127 || std::isalpha(c) != 0) letters += static_cast<char>(std::tolower(c));
+    std::sort(letters.begin(), letters.end());
+    return letters;
+  };
+  return letters_of(a) == letters_of(b);
 }
 
-void add_file(const std::string& path, std::vector<AnswerSource>& sources) {
-  const std::size_t before = sources.size();
-  try {
-    if (has_lines(path)) add_lines(path, sources);
-  } catch (const Error& error) {
-    return sources.push_back({path, [error]() -> Answer { throw error; }});
+// Collects the answers of all arguments.
+class AnswerFinder {
+ public:
+  AnswerFinder(int standard_input, const std::optional<std::string>& as) : standard_input_(standard_input), as_(as) {}
+
+  void add(const std::string& path) {
+    const auto status = status_of(path);
+    if (path == "-")
+      sources_.push_back({path, path, [descriptor = standard_input_] { return read_answer_fd(descriptor, "-"); }});
+    else if (status && S_ISDIR(status->st_mode))
+      add_folder(path);
+    else
+      add_file(path);
   }
-  if (sources.size() == before) sources.push_back({path, [path] { return read_answer_file(path); }});
-}
+
+  void add_class(const std::string& folder) {
+    names_ = names_of_folders(folder);
+    for (const std::string& student : folders_in(folder))
+      if (const std::string place = in(folder, student); status_of(in(place, problem_name))) add_student(place, student);
+    if (sources_.empty() && status_of(in(folder, problem_name))) add_student(folder, "");
+    if (sources_.empty())
+      throw Error(
+          fmt::format("{}: there is no problem.json in this folder, nor in a folder in it; a class is what `mha "
+                      "exercise --roster` writes",
+                      folder));
+    for (AnswerSource& source : sources_) source.problem = in(folder_of(source.file), problem_name);
+  }
+
+  std::vector<AnswerSource> take() {
+    tell_apart();
+    return std::move(sources_);
+  }
+
+ private:
+  std::vector<std::string> answers_in(const std::string& folder) const {
+    std::vector<std::string> names = files_in(folder);
+    std::erase_if(names, [&](const std::string& name) {
+      const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
+      return name == problem_name ||
+             !(ends(".json") || has_lines(name) || ends(".npz") || ends(".safetensors") || (as_ && ends(".npy")));
+    });
+    return names;
+  }
+
+  void add_folder(const std::string& folder) {
+    const std::size_t before = sources_.size();
+    for (const std::string& name : answers_in(folder)) add_file(in(folder, name));
+    if (sources_.size() > before) return;
+    names_ = names_of_folders(folder);
+    for (const std::string& student : folders_in(folder))
+      if (student != teachers_folder) add_student(in(folder, student), student);
+    const auto is_there = [](const AnswerSource& source) { return static_cast<bool>(source.read); };
+    if (std::any_of(sources_.begin() + static_cast<std::ptrdiff_t>(before), sources_.end(), is_there)) return;
+    throw Error(fmt::format(
+        "{}: no answers in this folder; they are files that end in .json, .jsonl, .npz or .safetensors, here or "
+        "in a folder for each student",
+        folder));
+  }
+
+  // What a student's folder holds: answer.json or answer.npz, whichever is filled in, or the only answer there is.
+  void add_student(const std::string& folder, const std::string& student) {
+    const std::string usual = in(folder, "answer.json");
+    AnswerSource source{submitter_of(usual).name, usual, {}};
+    if (const auto known = names_.find(student); known != names_.end()) source.name = known->second;
+    try {
+      std::vector<std::string> names = answers_in(folder);
+      const auto is_called_so = [](const std::string& name) { return name.starts_with("answer."); };
+      if (std::any_of(names.begin(), names.end(), is_called_so)) std::erase_if(names, std::not_fn(is_called_so));
+      if (names.size() > 1 && names.front() == "answer.json" && !is_filled_in(usual)) names.erase(names.begin());
+      if (names.size() > 1)
+        throw Error(fmt::format("{}: which of these is the answer? {}; leave one", folder, fmt::join(names, ", ")));
+      if (!names.empty()) {
+        source.file = in(folder, names.front());
+        source.read = [file = source.file, as = as_] { return read_answer_file(file, as); };
+      }
+    } catch (const Error& error) {
+      source.read = [error]() -> Answer { throw error; };
+    }
+    sources_.push_back(std::move(source));
+  }
+
+  // The text stays in memory as long as one of its lines is to be read.
+  void add_lines(const std::string& path) {
+    const auto text = std::make_shared<const std::string>(InputFile(path).text());
+    Index line = 0;
+    for (std::size_t start = 0; start < text->size();) {
+      const std::size_t end = std::min(text->find('\n', start), text->size());
+      const std::string_view content = std::string_view(*text).substr(start, end - start);
+      ++line;
+      start = end + 1;
+      if (content.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      sources_.push_back({"", fmt::format("{}:{}", path, line),
+                          [text, content, path, line] { return read_answer_line(content, path, line); }});
+    }
+  }
+
+  void add_file(const std::string& path) {
+    const std::size_t before = sources_.size();
+    const std::string name = submitter_of(path).name;
+    try {
+      if (has_lines(path)) add_lines(path);
+    } catch (const Error& error) {
+      return sources_.push_back({name, path, [error]() -> Answer { throw error; }});
+    }
+    if (sources_.size() == before)
+      sources_.push_back({name, path, [path, as = as_] { return read_answer_file(path, as); }});
+  }
+
+  // Where two have one name, the platform's number stands behind it, or else the file.
+  void tell_apart() {
+    for (const bool by_number : {true, false}) {
+      std::map<std::string, std::set<std::string>> files;
+      for (const AnswerSource& source : sources_) files[source.name].insert(source.file);
+      for (AnswerSource& source : sources_) {
+        if (source.name.empty() || files[source.name].size() == 1) continue;
+        const std::string id = submitter_of(source.file).id;
+        if (!by_number)
+          source.name = source.file;
+        else if (!id.empty())
+          source.name += " " + id;
+      }
+    }
+  }
+
+  int standard_input_;
+  std::optional<std::string> as_;
+  std::map<std::string, std::string> names_;  // by folder, of the folders beside each other
+  std::vector<AnswerSource> sources_;
+};
 
 }  // namespace
 
-std::vector<AnswerSource> find_answers(const std::vector<std::string>& paths, int standard_input) {
-  std::vector<AnswerSource> sources;
-  for (const std::string& path : paths) {
-    const auto status = status_of(path);
-    if (path == "-")
-      sources.push_back({path, [standard_input] { return read_answer_fd(standard_input, "-"); }});
-    else if (status && S_ISDIR(status->st_mode))
-      for (const std::string& file : answers_in(path)) add_file(file, sources);
+std::vector<AnswerSource> find_answers(const std::vector<std::string>& paths, int standard_input,
+                                       const std::optional<std::string>& as) {
+  AnswerFinder finder(standard_input, as);
+  for (const std::string& path : paths) finder.add(path);
+  return finder.take();
+}
+
+std::vector<AnswerSource> find_class(const std::string& folder, std::vector<AnswerSource> collected) {
+  AnswerFinder finder(-1, std::nullopt);
+  finder.add_class(folder);
+  std::vector<AnswerSource> students = finder.take();
+  if (collected.empty()) return students;
+  for (AnswerSource& student : students) student.file.clear(), student.read = {};
+  for (AnswerSource& answer : collected) {
+    const auto find = [&](auto same) {
+      return std::find_if(students.begin(), students.end(), [&](const AnswerSource& student) {
+        return !student.read && !student.problem.empty() && same(student.name, answer.name);
+      });
+    };
+    auto found = find(std::equal_to<>());
+    if (found == students.end()) found = find(same_letters);
+    if (found == students.end())
+      answer.read = [file = answer.file]() -> Answer {
+        throw Error(fmt::format("{}: its name is that of no student of the class, or of one who has another answer", file));
+      };
     else
-      add_file(path, sources);
+      answer.name = found->name, answer.problem = found->problem;
+    (found == students.end() ? students.emplace_back() : *found) = std::move(answer);
   }
-  return sources;
+  return students;
 }
 
 }  // namespace mha::io

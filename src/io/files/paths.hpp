@@ -17,8 +17,9 @@ std::string follow_links(const std::string& path);
 
 std::string folder_of(const std::string& path);
 
-// The names of its ordinary files, sorted, but for hidden ones. Throws Error.
+// The names of its ordinary files, or of the folders in it, sorted, but for hidden ones. Throws Error.
 std::vector<std::string> files_in(const std::string& folder);
+std::vector<std::string> folders_in(const std::string& folder);
 
 // With all folders above it; it may be there already. Throws Error.
 void make_folder(const std::string& path);

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
+#include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/tensor.hpp"
 #include "core/utf8.hpp"
@@ -23,15 +25,20 @@ std::string_view trimmed(std::string_view text) {
   return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-// What stands between double quotes, "" within them for one; nothing where they do not close.
-std::optional<std::string> unquoted(std::string_view text) {
-  std::string result;
-  for (std::size_t i = 1; i < text.size(); ++i) {
-    if (text[i] == '"' && text.substr(i + 1, 1) != "\"") return result;
-    if (text[i] == '"') ++i;
-    result += text[i];
-  }
-  return std::nullopt;
+// What the columns of a header line hold, and the words for it.
+enum class Column { name, first_name, last_name, folder, other };
+constexpr std::array<std::string_view, 5> column_words = {
+    "|name|full name|student|student name|姓名|名字|学生|学生姓名|",
+    "|first name|given name|名|",
+    "|last name|surname|family name|姓|姓氏|",
+    "|folder|",
+    "|email|e mail|mail|email address|id|id number|student "
+    "id|sid|identifier|username|number|group|class|section|学号|序号|邮箱|"
+    "电子邮件|班级|",
+};
+
+[[noreturn]] void fail_in(std::string_view file, Index line, const std::string& sentence) {
+  throw Error(fmt::format("{}:{}: {}", file, line, sentence));
 }
 
 // A name as a folder: without what separates folders, steers a terminal, or is special to some file system.
@@ -40,7 +47,7 @@ std::string folder_called(const std::string& name) {
   for (char& c : folder)
     if (std::string_view("/\\:*?\"<>|").find(c) != std::string_view::npos) c = '_';
   for (char* end : {&folder.front(), &folder.back()})
-    if (*end == '.' || *end == ' ' || *end == '-' || *end == '~') *end = '_';
+    if (std::string_view(". -~=+@").find(*end) != std::string_view::npos) *end = '_';
   return folder;
 }
 
@@ -51,39 +58,139 @@ std::string lower_case(std::string text) {
   return text;
 }
 
+std::optional<Column> column_called(std::string_view field) {
+  std::string word = lower_case(std::string(field));
+  std::replace_if(
+      word.begin(), word.end(), [](char c) { return c == '_' || c == '-'; }, ' ');
+  for (std::size_t i = 0; i < column_words.size(); ++i)
+    if (!word.empty() && column_words[i].find("|" + word + "|") != std::string_view::npos) return static_cast<Column>(i);
+  return std::nullopt;
+}
+
+struct Line {
+  Index number;
+  std::vector<std::string> fields;
+};
+
+// The lines of a CSV file that are not blank.
+class LineReader {
+ public:
+  explicit LineReader(std::string_view file) : file_(file) {}
+
+  std::vector<Line> read(std::string_view text) {
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+    separator_ = separator_of(text);
+    std::vector<Line> lines;
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      ++line_;
+      std::vector<std::string> fields = split(text.substr(0, end));
+      const auto is_empty = [](const std::string& field) { return field.empty(); };
+      if (!std::all_of(fields.begin(), fields.end(), is_empty)) lines.push_back({line_, std::move(fields)});
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines;
+  }
+
+ private:
+  // The one that most lines have; a comma may stand in a name as well.
+  static char separator_of(std::string_view text) {
+    char best = ',';
+    std::ptrdiff_t most = 0;
+    for (const char separator : {'\t', ';', ','}) {
+      std::ptrdiff_t lines = 0;
+      for (std::size_t start = 0; start < text.size(); start = std::min(text.find('\n', start), text.size()) + 1)
+        lines += text.substr(start, text.find('\n', start) - start).find(separator) != std::string_view::npos ? 1 : 0;
+      if (lines > most) best = separator, most = lines;
+    }
+    return best;
+  }
+
+  std::vector<std::string> split(std::string_view line) const {
+    if (!is_utf8(line)) fail_in(file_, line_, "this line is not UTF-8; save the roster as UTF-8");
+    std::vector<std::string> fields;
+    for (bool more = true; more;) {
+      line.remove_prefix(std::min(line.find_first_not_of(separator_ == '\t' ? " \r" : blanks), line.size()));
+      std::string field;
+      if (line.starts_with('"')) take_quoted(line, field);
+      const std::size_t end = std::min(line.find(separator_), line.size());
+      field += trimmed(line.substr(0, end));
+      fields.emplace_back(trimmed(field));
+      more = end < line.size();
+      line.remove_prefix(end + (more ? 1 : 0));
+    }
+    return fields;
+  }
+
+  // What stands between double quotes, "" within them for one.
+  void take_quoted(std::string_view& line, std::string& field) const {
+    for (std::size_t i = 1; i < line.size(); ++i) {
+      const bool is_quote = line[i] == '"';
+      if (is_quote && line.substr(i + 1, 1) != "\"") return line.remove_prefix(i + 1);
+      i += is_quote ? 1 : 0;
+      field += line[i];
+    }
+    fail_in(file_, line_, "the quotes around the name do not close; end the name with \"");
+  }
+
+  std::string_view file_;
+  Index line_ = 0;
+  char separator_ = ',';
+};
+
+// Where a line has which name.
+class Columns {
+ public:
+  // The header, if it is one, is taken off the lines.
+  explicit Columns(std::vector<Line>& lines) {
+    if (lines.empty()) return;
+    const std::vector<std::string>& fields = lines.front().fields;
+    const auto names_somebody = [](const std::string& field) {
+      const std::optional<Column> column = column_called(field);
+      return column && *column < Column::folder;
+    };
+    if (!column_called(fields.front()) && std::none_of(fields.begin(), fields.end(), names_somebody)) return;
+    for (std::size_t i = fields.size(); i-- > 0;)
+      if (const std::optional<Column> column = column_called(fields[i])) place_[*column] = i;
+    is_chinese_ = place_.count(Column::last_name) > 0 && fields[place_[Column::last_name]].starts_with("姓");
+    lines.erase(lines.begin());
+  }
+
+  std::string name_of(const Line& line) const {
+    const std::string first = field(line, Column::first_name), last = field(line, Column::last_name);
+    if (place_.count(Column::name) == 0 && !(first + last).empty())
+      return is_chinese_ ? last + first : first + (first.empty() || last.empty() ? "" : " ") + last;
+    return place_.count(Column::name) == 0 ? line.fields.front() : field(line, Column::name);
+  }
+  std::string field(const Line& line, Column column) const {
+    const auto found = place_.find(column);
+    return found == place_.end() || found->second >= line.fields.size() ? "" : line.fields[found->second];
+  }
+
+ private:
+  std::map<Column, std::size_t> place_;
+  bool is_chinese_ = false;
+};
+
 class RosterReader {
  public:
   explicit RosterReader(std::string_view file) : file_(file) {}
 
   std::vector<Student> read(std::string_view text) {
-    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-    while (!text.empty()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
-      ++line_;
-      if (const std::string_view line = trimmed(text.substr(0, end)); !line.empty()) add(line);
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
+    std::vector<Line> lines = LineReader(file_).read(text);
+    const Columns columns(lines);
+    for (const Line& line : lines) add(columns.name_of(line), line.number);
     if (students_.empty()) throw Error(fmt::format("{}: no names; write one on each line", file_));
     return std::move(students_);
   }
 
  private:
-  [[noreturn]] void fail(const std::string& sentence) const {
-    throw Error(fmt::format("{}:{}: {}", file_, line_, sentence));
-  }
-
-  void add(std::string_view line) {
-    if (!is_utf8(line)) fail("this line is not UTF-8; save the roster as UTF-8");
-    std::string name(trimmed(line.substr(0, line.find(','))));
-    if (line.front() == '"') {
-      const std::optional<std::string> quoted = unquoted(line);
-      if (!quoted) fail("the quotes around the name do not close; end the name with \"");
-      name = trimmed(*quoted);
-    }
-    if (name.empty()) fail("no name in the first column");
-    const auto [earlier, is_new] = lines_.emplace(name, line_);
+  void add(const std::string& name, Index line) {
+    if (name.empty()) fail_in(file_, line, "no name in its column");
+    const auto [earlier, is_new] = lines_.emplace(name, line);
     if (!is_new)
-      fail(
+      fail_in(
+          file_, line,
           fmt::format("{} stands in line {} already; give each student a name of their own", quote(name), earlier->second));
     students_.push_back({name, new_folder(name)});
   }
@@ -98,7 +205,6 @@ class RosterReader {
   }
 
   std::string_view file_;
-  Index line_ = 0;
   std::map<std::string, Index> lines_;                      // by name
   std::vector<std::string> taken_{"teacher", "index.csv"};  // beside the students' folders
   std::vector<Student> students_;
@@ -112,6 +218,18 @@ std::vector<Student> parse_roster(std::string_view text, std::string_view file) 
 
 std::vector<Student> read_roster(const std::string& path) {
   return parse_roster(InputFile(path).text(), path);
+}
+
+std::map<std::string, std::string> read_index(const std::string& path) {
+  std::vector<Line> lines = LineReader(path).read(InputFile(path).text());
+  const Columns columns(lines);
+  std::map<std::string, std::string> names;
+  for (const Line& line : lines) {
+    const std::string name = columns.name_of(line);
+    const bool defused = name.starts_with('\'') && csv_text(name.substr(1)) == name;
+    names[columns.field(line, Column::folder)] = name.substr(defused ? 1 : 0);
+  }
+  return names;
 }
 
 }  // namespace mha::io

@@ -11,7 +11,6 @@
 #include <unordered_map>
 
 #include "core/utf8.hpp"
-#include "io/json/syntax_fault.hpp"
 
 namespace mha::io {
 namespace {

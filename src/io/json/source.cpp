@@ -15,8 +15,6 @@
 #include <string>
 #include <system_error>
 
-#include "io/json/syntax_fault.hpp"
-
 namespace mha::io {
 namespace {
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -83,6 +84,19 @@ class Source {
   const char* mark_ = nullptr;  // a character whose position is known, at or before token_begin_ until that is placed
   Position mark_position_;
 };
+
+// What to say when the input is no JSON (syntax_fault.cpp).
+struct Opening {
+  char bracket;  // '[' or '{'
+  Position position;
+};
+
+// The parser stopped at the source's current token, inside these lists and objects; `after_key`: a key came before it.
+// `reason` is the parser's own account, which alone knows what is wrong inside a text.
+InputFault syntax_fault(Source& source, const std::vector<Opening>& open, bool after_key, std::string_view reason);
+
+// A token without quotes that is neither a number nor a literal.
+InputFault wrong_word(Position position, std::string_view word);
 
 // Reads a source; all are equal at its end.
 class SourceIterator {

@@ -1,4 +1,4 @@
-// A JSON input in memory: how its parts are called in messages.
+// A JSON input in memory: how its parts are called in messages, and nodes as the values that a problem needs.
 #include "io/json/tree.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <span>
 
 #include "core/utf8.hpp"
 #include "io/arrays/matrix_files.hpp"
@@ -66,6 +68,129 @@ bool is_plain_key(std::string_view key) {
   });
 }
 
+constexpr double largest_integer = 9007199254740992;  // 2^53: beyond it doubles leave integers out
+
+bool is_integer(double value) {
+  return std::abs(value) <= largest_integer && std::trunc(value) == value;
+}
+
+[[noreturn]] void refuse_other_than_matrix(const Node& node) {
+  if (const List* list = node.as<List>(); list != nullptr && !list->empty()) refuse_other_than_matrix(list->front());
+  if (node.as<std::string>() != nullptr && node.path.ends_with(']'))
+    fail(node, fmt::format("{} stands where a number belongs; numbers are written without quotes", describe(node)));
+  if (node.as<Object>() != nullptr && node.path.ends_with(']'))
+    fail(node, fmt::format("{} stands where numbers belong", describe(node)));
+  fail(node, fmt::format("found {}, expected a matrix, which is a list of rows: [[1, 0], [0, 1]]", describe(node)));
+}
+
+std::string_view remedy(OddEntry::Kind kind, Entries entries) {
+  if (kind == OddEntry::Kind::null)
+    return "null is usually NaN or −inf from a JSON writer; write the number, or in an add mask \"-inf\"";
+  if (entries == Entries::switches) return "this mask holds 0 and 1, or false and true";
+  switch (kind) {
+    case OddEntry::Kind::boolean: return "booleans belong in the masks allow, block and padding; write 1 or 0";
+    case OddEntry::Kind::text:
+      return entries == Entries::numbers ? "numbers are written without quotes"
+                                         : "numbers are written without quotes, −∞ as \"-inf\"";
+    case OddEntry::Kind::minus_infinity_text: return "\"-inf\" belongs in add masks; here every entry is a finite number";
+    case OddEntry::Kind::not_finite:
+      return "Python's json writes this, but it is no JSON; here every entry is a finite number";
+    case OddEntry::Kind::null: break;
+  }
+  return "";
+}
+
+bool may_stand(OddEntry::Kind kind, Entries entries) {
+  switch (kind) {
+    case OddEntry::Kind::boolean: return entries == Entries::switches;
+    case OddEntry::Kind::null: return entries == Entries::answers;
+    case OddEntry::Kind::text: return false;
+    case OddEntry::Kind::minus_infinity_text:
+    case OddEntry::Kind::not_finite: return entries == Entries::addends || entries == Entries::answers;
+  }
+  return false;
+}
+
+void refuse_odd_entries(const Grid& grid, Entries entries) {
+  for (const OddEntry& odd : grid.odd)
+    if (!may_stand(odd.kind, entries))
+      throw InputFault(odd.position, odd.path,
+                       fmt::format("{} stands where a number belongs; {}", odd.found, remedy(odd.kind, entries)));
+}
+
+// "[1][0]" for the entry at this place of the flat numbers.
+std::string entry_path(const Grid& grid, std::size_t index) {
+  std::string path;
+  auto rest = static_cast<Index>(index);
+  for (auto axis = grid.axes.rbegin(); axis != grid.axes.rend(); ++axis) {
+    path.insert(0, fmt::format("[{}]", rest % *axis));
+    rest /= *axis;
+  }
+  return path;
+}
+
+template <typename Fits>
+void expect_entries(const Node& node, const Grid& grid, std::string_view expected, Fits fits) {
+  for (std::size_t i = 0; i < grid.numbers.size(); ++i) {
+    if (fits(grid.numbers[i])) continue;
+    throw InputFault(node.position, node.path + entry_path(grid, i),
+                     fmt::format("found {}, expected {}", grid.numbers[i], expected));
+  }
+}
+
+void refuse_empty(const Node& node, const Grid& grid) {
+  const auto empty = std::find(grid.axes.begin(), grid.axes.end(), 0);
+  if (empty == grid.axes.end()) return;
+  if (empty == grid.axes.begin()) fail(node, "[] is empty; at least one number or row belongs here");
+  fail(node, "its rows are empty: []; each needs at least one number: [[1, 0], [0, 1]]");
+}
+
+// Booleans stand for 0 and 1 where a mask takes nothing else, as they do in JSON.
+void refuse_booleans(const Node& node, const Grid& grid, Entries entries) {
+  if (grid.file && grid.file->is_boolean() && entries != Entries::switches)
+    fail(node, fmt::format("{} holds booleans, which belong in the masks allow, block and padding; save it as numbers",
+                           grid.file->name()));
+}
+
+void load(Grid& grid, Entries entries) {
+  if (!grid.file || !grid.numbers.empty()) return;
+  Index size = 1;
+  for (const Index axis : grid.axes) size *= axis;
+  Numbers numbers(static_cast<std::size_t>(size));
+  if (entries == Entries::addends)
+    grid.file->read_addends(numbers.data());
+  else
+    grid.file->read_rows(0, size / grid.axes.back(), numbers.data());
+  grid.numbers = std::move(numbers);
+}
+
+// A vector where a matrix belongs, and both ways to read it; the example is the person's own where it is short.
+std::string offer_matrix(const Node& node, const Grid& grid) {
+  if (grid.file)
+    return fmt::format(
+        "{} is one-dimensional, and a matrix has rows and columns; in NumPy, one row is x[None, :], one "
+        "column is x[:, None]",
+        grid.file->name());
+  constexpr std::size_t longest_example = 6;
+  const std::span<const double> numbers(grid.numbers.data(), grid.numbers.size());
+  const bool is_short = numbers.size() <= longest_example;
+  const std::string row = is_short ? fmt::format("[{}]", fmt::join(numbers, ", ")) : "[1, 2, 3]";
+  const std::string column = is_short ? fmt::format("[[{}]]", fmt::join(numbers, "], [")) : "[[1], [2], [3]]";
+  return fmt::format("{} is one-dimensional, and a matrix is a list of rows; one row is [{}], one column is {}",
+                     is_short ? row : describe(node), row, column);
+}
+
+Grid& expect_list(Node& node, Entries entries) {
+  if (node.as<Grid>() == nullptr && node.as<List>() == nullptr && node.as<Object>() == nullptr)
+    fail(node, fmt::format("found {}, expected a list of numbers: [1, 0]", describe(node)));
+  Grid& grid = expect_grid(node, entries);
+  if (grid.axes.size() != 1)
+    fail(node, fmt::format("found {}, expected one list of numbers{}", describe(node),
+                           grid.file ? ", an array with one axis" : ": [1, 0]"));
+  load(grid, entries);
+  return grid;
+}
+
 }  // namespace
 
 void Writing::see(std::string_view number, double value) {
@@ -99,6 +224,87 @@ std::string shape_text(const std::vector<Index>& axes) {
 
 void fail(const Node& node, const std::string& sentence) {
   throw InputFault(node.position, node.path, sentence);
+}
+
+Grid& expect_grid(Node& node, Entries entries) {
+  Grid* grid = node.as<Grid>();
+  if (grid == nullptr) refuse_other_than_matrix(node);
+  refuse_empty(node, *grid);
+  refuse_odd_entries(*grid, entries);
+  refuse_booleans(node, *grid, entries);
+  if (entries == Entries::switches || entries == Entries::addends) load(*grid, entries);
+  if (entries == Entries::switches) expect_entries(node, *grid, "0 or 1", [](double x) { return x == 0 || x == 1; });
+  return *grid;
+}
+
+Grid& expect_rows(Node& node, Entries entries) {
+  Grid& grid = expect_grid(node, entries);
+  if (grid.axes.size() == 1) fail(node, offer_matrix(node, grid));
+  return grid;
+}
+
+Shape expect_matrix(Node& node) {
+  const Grid& grid = expect_rows(node, Entries::numbers);
+  if (grid.axes.size() > 2) fail(node, fmt::format("found {}, expected one matrix, a list of rows", describe(node)));
+  return {1, 1, grid.axes[0], grid.axes[1]};
+}
+
+Index expect_vector(Node& node) {
+  return expect_list(node, Entries::numbers).axes[0];
+}
+
+Tensor take_tensor(Node& node, Shape shape) {
+  Grid& grid = *node.as<Grid>();
+  if (grid.file && grid.numbers.empty()) return {shape, grid.file};
+  return {shape, std::move(grid.numbers)};
+}
+
+Numbers take_numbers(Node& node) {
+  Grid& grid = *node.as<Grid>();
+  load(grid, Entries::numbers);
+  return std::move(grid.numbers);
+}
+
+Object& expect_object(Node& node, std::string_view what) {
+  Object* object = node.as<Object>();
+  if (object == nullptr) fail(node, fmt::format("found {}, expected {}", describe(node), what));
+  return *object;
+}
+
+double expect_number(const Node& node) {
+  const Scalar* number = node.as<Scalar>();
+  if (number == nullptr || !std::isfinite(number->value))
+    fail(node, fmt::format("found {}, expected a finite number", describe(node)));
+  return number->value;
+}
+
+Index expect_integer(const Node& node) {
+  const double value = expect_number(node);
+  if (!is_integer(value)) fail(node, fmt::format("found {}, expected an integer of at most 2^53", describe(node)));
+  return static_cast<Index>(value);
+}
+
+const std::string& expect_text(const Node& node) {
+  const std::string* text = node.as<std::string>();
+  if (text == nullptr) fail(node, fmt::format("found {}, expected a text in double quotes", describe(node)));
+  return *text;
+}
+
+std::vector<double> expect_numbers(Node& node, Index count, std::string_view each) {
+  const Grid& grid = expect_list(node, Entries::numbers);
+  const Index found = grid.axes[0];
+  if (found != count) fail(node, fmt::format("found {}, expected {}, {}", counted(found, "number"), count, each));
+  return {grid.numbers.data(), grid.numbers.data() + grid.numbers.size()};
+}
+
+std::vector<Index> expect_integers(Node& node, Index count, std::string_view each) {
+  const std::vector<double> numbers = expect_numbers(node, count, each);
+  expect_entries(node, *node.as<Grid>(), "an integer", is_integer);
+  return {numbers.begin(), numbers.end()};
+}
+
+std::string counted(Index count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
 
 }  // namespace mha::io

@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"
+#include "io/arrays/matrix_archive.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
 #include "io/json/reader.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::string_view single_name = "model.safetensors";
 constexpr std::string_view index_name = "model.safetensors.index.json";
-constexpr std::string_view safetensors_ending = ".safetensors";
+constexpr std::string_view safetensors_ending = ".safetensors", npz_ending = ".npz";
 
 std::string in_folder(const std::string& folder, std::string_view name) {
   return folder == "." ? std::string(name) : (std::filesystem::path(folder) / name).string();
@@ -43,6 +44,18 @@ const Object& weight_map_of(const Node& root) {
   fail(root,
        "there is no \"weight_map\", so this is no index of a model in shards; name a .safetensors file, "
        "a model.safetensors.index.json or the model's folder");
+}
+
+// The arrays of a .npz file as tensors.
+SafetensorsHeader header_of_arrays(const std::string& path) {
+  const MatrixArchive archive = open_matrix_archive(path, path);
+  SafetensorsHeader header;
+  for (const std::string& name : archive.names) {
+    const ArrayHeader array = archive.array(name)->header;
+    const NumberTypeInfo& type = number_types[static_cast<std::size_t>(array.type)];
+    header.tensors.push_back({name, type.safetensors, type.type, 8 * type.bytes, array.axes});
+  }
+  return header;
 }
 
 const Object& object_at(const Node& node) {
@@ -87,18 +100,19 @@ void ModelFiles::read_folder() {
   if (status_of(single)) return read_single(single);
   if (status_of(index)) return read_index(index);
   std::vector<std::string> names = files_in(folder_);
-  std::erase_if(names, [](const std::string& name) { return !name.ends_with(safetensors_ending); });
+  std::erase_if(names,
+                [](const std::string& name) { return !name.ends_with(safetensors_ending) && !name.ends_with(npz_ending); });
   if (names.size() == 1) return read_single(in_folder(folder_, names.front()));
   if (names.empty())
-    throw Error(
-        fmt::format("{}: there is no .safetensors file in this folder; mha reads models that are saved so", folder_));
-  throw Error(fmt::format("{}: there are several .safetensors files and no {}; name one of them: {}", folder_, index_name,
+    throw Error(fmt::format("{}: there is no .safetensors or .npz file in this folder; mha reads models that are saved so",
+                            folder_));
+  throw Error(fmt::format("{}: there are several such files and no {}; name one of them: {}", folder_, index_name,
                           fmt::join(names, ", ")));
 }
 
 void ModelFiles::read_single(const std::string& path) {
   const SafetensorsHeader& all = header(path);  // which knows other formats by their first bytes
-  if (!path.ends_with(safetensors_ending))
+  if (!path.ends_with(safetensors_ending) && !path.ends_with(npz_ending))
     throw Error(
         fmt::format("{}: the name of a .safetensors file ends so, which is how `mha run` knows it; rename it", path));
   for (const SafetensorsEntry& entry : all.tensors) places_[entry.name] = path;
@@ -117,7 +131,8 @@ void ModelFiles::read_index(const std::string& path) {
 const SafetensorsHeader& ModelFiles::header(const std::string& file) {
   const auto found = headers_.find(file);
   if (found != headers_.end()) return found->second;
-  return headers_[file] = read_safetensors_header(InputFile(file), file);
+  return headers_[file] =
+             file.ends_with(npz_ending) ? header_of_arrays(file) : read_safetensors_header(InputFile(file), file);
 }
 
 const SafetensorsEntry& ModelFiles::tensor(std::string_view name) {

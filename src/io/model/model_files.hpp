@@ -53,7 +53,7 @@ std::string shape_of(const SafetensorsEntry& entry);
 
 class ModelFiles {
  public:
-  // A .safetensors file, a model.safetensors.index.json or a folder. Throws Error.
+  // A .safetensors or .npz file, a model.safetensors.index.json or a folder. Throws Error.
   explicit ModelFiles(const std::string& path);
 
   const std::vector<std::string>& names() const { return names_; }  // of all tensors, in order

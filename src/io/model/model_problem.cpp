@@ -36,7 +36,7 @@ class ModelReference : public Reference {
   void write(JsonWriter& json) const override {
     json.begin_object(Spread::line);
     put(json, "file", file_);
-    if (!place_.tensor.empty()) put(json, "tensor", place_.tensor);
+    if (!place_.tensor.empty()) put(json, file_.ends_with(".npz") ? "name" : "tensor", place_.tensor);
     if (place_.cut) json.integers(axis_, *place_.cut);
     json.end();
   }

@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <filesystem>
 #include <limits>
 #include <system_error>
 #include <utility>
 
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"
+#include "io/arrays/matrix_archive.hpp"
+#include "io/arrays/matrix_files.hpp"
 #include "io/files/input_file.hpp"
 #include "io/json/reader.hpp"
 #include "io/json/tree.hpp"
@@ -38,6 +42,7 @@ std::optional<StepId> find_step(std::string_view name, Belongs belongs) {
 // What a trace has beside matrices; its labels may look like numbers.
 constexpr std::array<std::string_view, 11> not_matrices = {"format", "version",  "title",  "description", "name",  "device",
                                                            "dtype",  "rounding", "config", "parameters",  "tokens"};
+constexpr std::array<std::string_view, 3> array_endings = {".npy", ".npz", ".safetensors"};
 constexpr std::array<std::string_view, 4> texts_of_answer = {"config", "title", "description", "tokens"};
 constexpr std::string_view expected =
     "one answer: {\"A1\": …, \"Y\": …}, or as a trace: {\"heads\": [{\"weights\": …}], \"output\": …}";
@@ -46,12 +51,37 @@ bool is_matrix_key(std::string_view key) {
   return std::find(not_matrices.begin(), not_matrices.end(), key) == not_matrices.end();
 }
 
+constexpr Index most_layers = 100'000;
+
+int layer_number(const Node& node) {
+  const Index number = expect_integer(node);
+  if (number < 1 || number > most_layers)
+    fail(node, fmt::format("found layer {}; layers are counted from 1 to their number", number));
+  return static_cast<int>(number) - 1;
+}
+
+// "layer2.A1" as layer 1 and "A1".
+struct InLayer {
+  int layer;
+  std::string key;
+};
+std::optional<InLayer> in_layer(std::string_view key) {
+  constexpr std::string_view prefix = "layer";
+  const std::size_t dot = key.find('.');
+  if (!key.starts_with(prefix) || dot == std::string_view::npos) return std::nullopt;
+  Index number = 0;
+  const auto [end, error] = std::from_chars(key.data() + prefix.size(), key.data() + dot, number);
+  if (error != std::errc() || end != key.data() + dot || number < 1 || number > most_layers) return std::nullopt;
+  return InLayer{static_cast<int>(number) - 1, std::string(key.substr(dot + 1))};
+}
+
 class AnswerReader {
  public:
   Answer read(Node& root);
 
  private:
   void read_member(Member& member);
+  void read_layers(Node& node);
   void read_packed(Node& node);
   void read_heads(Node& node);
   void read_head(Node& node, Index place);
@@ -60,6 +90,7 @@ class AnswerReader {
   void pass_over(const Member& member, const std::vector<std::string>& known);
 
   Answer answer_;
+  int layer_ = 0;  // that is being read
 };
 
 Answer AnswerReader::read(Node& root) {
@@ -67,18 +98,42 @@ Answer AnswerReader::read(Node& root) {
     if (member.key == "name") answer_.name = expect_text(member.node);
     if (is_matrix_key(member.key)) read_member(member);
   }
-  if (answer_.matrices.empty()) {
+  if (answer_.matrices.empty() && answer_.left_blank.empty()) {
     const std::string hint = answer_.unknown.empty() ? "" : " " + answer_.unknown.front();
-    fail(root, fmt::format("no matrix of any step is filled in; expected {}.{}", expected, hint));
+    fail(root, fmt::format("no matrix of any step is in it; expected {}.{}", expected, hint));
   }
   return std::move(answer_);
 }
 
 void AnswerReader::read_member(Member& member) {
+  if (const std::optional<InLayer> name = in_layer(member.key)) {
+    const int outer = std::exchange(layer_, name->layer);
+    member.key = name->key;
+    read_member(member);
+    layer_ = outer;
+    return;
+  }
+  if (member.key == "layers") return read_layers(member.node);
   if (member.key == "heads") return read_heads(member.node);
   if (member.key == "packed" && member.node.as<Object>() != nullptr) return read_packed(member.node);
   if (const std::optional<MatrixName> name = matrix_name(member.key)) return take(member.node, name->step, name->head);
   pass_over(member, known_matrix_names());
+}
+
+void AnswerReader::read_layers(Node& node) {
+  if (node.as<Null>() != nullptr) return;
+  List* list = node.as<List>();
+  if (list == nullptr)
+    fail(node, fmt::format("found {}, expected a list of layers: [{{\"heads\": …}}, …]", describe(node)));
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    Object& layer = expect_object((*list)[i], "one layer: {\"heads\": …, \"output\": …}");
+    layer_ = static_cast<int>(i);
+    for (const Member& member : layer)
+      if (member.key == "layer") layer_ = layer_number(member.node);
+    for (Member& member : layer)
+      if (member.key != "layer" && is_matrix_key(member.key)) read_member(member);
+  }
+  layer_ = 0;
 }
 
 void AnswerReader::read_packed(Node& node) {
@@ -121,9 +176,9 @@ void AnswerReader::read_head(Node& node, Index place) {
 }
 
 void AnswerReader::take(Node& node, StepId step, std::optional<Index> head) {
-  if (node.as<Null>() != nullptr) return;
+  if (node.as<Null>() != nullptr) return answer_.left_blank.push_back(step);
   Grid& grid = expect_rows(node, Entries::answers);
-  if (grid.nulls.size() == grid.numbers.size()) return;
+  if (grid.nulls.size() == grid.numbers.size()) return answer_.left_blank.push_back(step);
   if (step != StepId::X) {
     answer_.decimals = std::max(answer_.decimals, grid.writing.decimals);
     answer_.digits = std::max(answer_.digits, grid.writing.digits);
@@ -132,7 +187,7 @@ void AnswerReader::take(Node& node, StepId step, std::optional<Index> head) {
     for (const std::size_t hidden : grid.nulls) grid.numbers[hidden] = -std::numeric_limits<double>::infinity();
     grid.nulls.clear();
   }
-  AnswerMatrix matrix{step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls)};
+  AnswerMatrix matrix{step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls), layer_};
   refuse_another(node, matrix);
   answer_.matrices.push_back(std::move(matrix));
 }
@@ -144,7 +199,7 @@ void AnswerReader::refuse_another(const Node& node, const AnswerMatrix& matrix) 
            same_numbers(other.numbers.data(), matrix.numbers.data(), matrix.numbers.size());
   };
   for (const AnswerMatrix& other : answer_.matrices)
-    if (other.step == matrix.step && other.head == matrix.head && !same(other))
+    if (other.layer == matrix.layer && other.step == matrix.step && other.head == matrix.head && !same(other))
       fail(node, fmt::format("{}{} is given twice, with different numbers; remove one of the two", name_of(matrix.step).id,
                              matrix.head ? std::to_string(*matrix.head + 1) : ""));
 }
@@ -175,6 +230,47 @@ Answer read_named_answer(Input input, std::string_view name) {
   });
 }
 
+// "Y", "A1", as a notebook or `run` names it: "heads.1.weights".
+std::string flat_name(const std::string& name) {
+  constexpr std::string_view heads = "heads.";
+  const std::size_t dot = name.find('.', heads.size());
+  if (!name.starts_with(heads) || dot == std::string::npos) return name;
+  return name.substr(dot + 1) + name.substr(heads.size(), dot - heads.size());
+}
+
+// The numbers of an array as JSON would have them, in the shortest form that its type reads back.
+Grid grid_of(const std::shared_ptr<const StoredArray>& array, const std::string& path) {
+  Grid grid;
+  grid.file = std::make_shared<const FileMatrix>(array, path);
+  grid.axes = array->header.axes;
+  if (grid.axes.empty()) throw Error(fmt::format("{} is a single number, not a matrix", array->name));
+  grid.numbers = Numbers(array->header.data_bytes() / static_cast<std::size_t>(bytes_of(array->header.type)));
+  grid.file->read_addends(grid.numbers.data());
+  const bool is_short = bytes_of(array->header.type) < 8;
+  for (std::size_t i = 0; i < grid.numbers.size(); ++i)
+    if (const double number = grid.numbers[i]; std::isfinite(number))
+      grid.writing.see(is_short ? fmt::format("{}", static_cast<float>(number)) : fmt::format("{}", number), number);
+  return grid;
+}
+
+// The arrays that are called as steps are; others are for the reader to pass over.
+Node read_arrays(const std::string& path, const std::optional<std::string>& as) {
+  const MatrixArchive archive = open_matrix_archive(path, path);
+  Object object;
+  for (const std::string& name : archive.names) {
+    const bool has_name = !archive.key.empty();
+    const std::string key = has_name ? flat_name(name) : as.value_or(std::filesystem::path(path).stem().string());
+    const bool is_known = matrix_name(key).has_value();
+    if (!has_name && !is_known)
+      throw Error(
+          fmt::format("{}: a .npy file does not say which matrix it holds; say it with --as, such as --as Y", path));
+    if (name.starts_with("parameters.")) continue;
+    Member& member = object.emplace_back(Member{key, {}, {{}, key, Null{}}});
+    if (is_known) member.node.value = grid_of(archive.array(name), path);
+  }
+  return {{}, "", std::move(object)};
+}
+
 bool holds_numbers(const Node& node) {
   const auto any = [](const auto& children, auto holds) { return std::any_of(children.begin(), children.end(), holds); };
   if (const Grid* grid = node.as<Grid>()) return grid->nulls.size() < grid->numbers.size();
@@ -187,7 +283,17 @@ bool holds_numbers(const Node& node) {
 
 }  // namespace
 
-Answer read_answer_file(const std::string& path) {
+Answer read_answer_file(const std::string& path, const std::optional<std::string>& as) {
+  if (std::any_of(array_endings.begin(), array_endings.end(), [&](auto ending) { return path.ends_with(ending); })) {
+    Node root = read_arrays(path, as);
+    try {
+      Answer answer = AnswerReader().read(root);
+      answer.name = path;
+      return answer;
+    } catch (const InputFault& fault) {
+      throw Error(fmt::format("{}: {}{}{}", path, fault.path(), fault.path().empty() ? "" : ": ", fault.what()));
+    }
+  }
   const InputFile file(path);
   return read_named_answer(file.fd(), path);
 }
@@ -202,6 +308,23 @@ Answer read_answer_line(std::string_view text, std::string_view file, Index line
   } catch (const InputFault& fault) {
     throw named(file, InputFault({line, fault.position().column}, fault.path(), fault.what()));
   }
+}
+
+std::vector<std::pair<std::string, double>> read_points(const std::string& path) {
+  const InputFile file(path);
+  return under_name(path, [&] {
+    Source source(file.fd());
+    Node root = read_json(source, {});
+    Object* object = &expect_object(root, "the points of each step: {\"output\": 4, \"weights\": 2}");
+    for (Member& member : *object)
+      if (member.key == "points") object = &expect_object(member.node, "the points of each step: {\"output\": 4}");
+    std::vector<std::pair<std::string, double>> points;
+    for (const Member& member : *object) {
+      points.emplace_back(member.key, expect_number(member.node));
+      if (points.back().second < 0) fail(member.node, "points are 0 or more");
+    }
+    return points;
+  });
 }
 
 bool is_filled_in(const std::string& path) {

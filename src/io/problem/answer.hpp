@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/numbers.hpp"
@@ -18,11 +19,13 @@ struct AnswerMatrix {
   std::vector<Index> axes;         // rows and columns, and in front of them what the file has: heads, a batch
   Numbers numbers;                 // row after row
   std::vector<std::size_t> blank;  // the places of entries that were not filled in; what stands there means nothing
+  int layer = 0;                   // of a stack, from 0
 };
 
 struct Answer {
   std::string name;  // the file's, or that of a line
   std::vector<AnswerMatrix> matrices;
+  std::vector<StepId> left_blank;  // steps with a matrix in which nothing is filled in
   // How exactly the numbers are written, the most anywhere in the answer. X is not counted: it is copied, not computed.
   int decimals = 0;
   int digits = 0;
@@ -30,11 +33,15 @@ struct Answer {
 };
 
 // Each throws Error where the text cannot be read as matrices of numbers. A matrix of nothing but null is one that was not
-// filled in, and is left out; null elsewhere is a blank entry, but −∞ in masked scores, as JavaScript writes it.
-Answer read_answer_file(const std::string& path);
+// filled in, and is left out; null elsewhere is a blank entry, but −∞ in masked scores, as JavaScript writes it. Files that
+// end in .npz or .safetensors hold arrays under the names of steps, a .npy file the matrix `as`.
+Answer read_answer_file(const std::string& path, const std::optional<std::string>& as = std::nullopt);
 Answer read_answer_fd(int fd, std::string_view name);  // standard input
 // One line of a file, whose `line` counts from 1; the answer takes the name that stands in it.
 Answer read_answer_line(std::string_view text, std::string_view file, Index line);
+
+// What each step is worth, as a file says it: {"output": 4, "weights": 2}, or the same as its "points". Throws Error.
+std::vector<std::pair<std::string, double>> read_points(const std::string& path);
 
 // Whether numbers, or what cannot be read and may be somebody's work as well, stand in the file.
 bool is_filled_in(const std::string& path);

@@ -1,5 +1,5 @@
 // One weight matrix with its bias, or those of all heads on top of one another.
-#include "io/problem/linear_reader.hpp"
+#include "io/problem/problem_keys.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"
-#include "io/problem/linear_reader.hpp"
 #include "io/problem/problem_keys.hpp"
 
 namespace mha::io {

@@ -1,10 +1,25 @@
 // The trace file: every chosen step of a run as JSON, streamed.
 #pragma once
 
+#include <functional>
+#include <optional>
+
 #include "core/trace.hpp"
-#include "io/files/sink.hpp"
+#include "io/json/writer.hpp"
 
 namespace mha::io {
+
+// The matrices of steps, of a run or of a person's work.
+struct StepMatrices {
+  std::function<const Tensor*(StepId step)> of;                   // null: left out
+  std::function<void(const Tensor& matrices, Index head)> write;  // what stands for one head of them
+  Index heads = 1;                                                // of the queries
+  std::optional<Index> kv_heads = {};                             // told beside each head
+  Selection selection = {};                                       // of heads
+};
+
+// Members of the open object: {"X": …, "packed": {"Q": …}, "heads": [{"head": 1, "Q": …}, …], "concat": …, "output": …}.
+void write_steps(JsonWriter& json, const StepMatrices& steps);
 
 // Writes what was kept of the chosen steps and heads. `with_weights` adds the problem's weights, in the form in which the
 // problem gave them, and its masks' matrices. Flushing the sink is left to the caller.

@@ -4,15 +4,20 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <list>
 
+#include "core/op_rules.hpp"
 #include "study/check/comparison.hpp"
+#include "study/mistakes/hidden_keys.hpp"
 
 namespace mha::study {
 namespace {
 
-constexpr double equal_numbers = 1e-9;  // relative: the person has the recomputed value itself
-constexpr double negligible = 0.01;     // of a unit of the last decimal
+constexpr double equal_numbers = 1e-9;   // relative: the person has the recomputed value itself
+constexpr double negligible = 0.01;      // of a unit of the last decimal
+constexpr double fill_of_half = -65504;  // the smallest 16-bit float, which is added where −∞ belongs
+constexpr double fill_digits = 1e-6;     // what −1e9 leaves of a double behind its point
 
 std::size_t at_id(ValueId id) {
   return static_cast<std::size_t>(id);
@@ -81,16 +86,18 @@ class Walk {
 
   void read(StepId row, const Step& step, const Uncertain& computed) {
     begin(row, computed);
-    if (row == StepId::masked) accept_numbers_for_infinity();
-    if (row == StepId::weights && info_of(step.op).shares == Shares::of_one)
-      accept_keyless_rows(*values_[at_id(step.in.front())].numbers);
+    if (row == StepId::masked) {
+      accept_numbers_for_infinity(*values_[at_id(step.in.front())].numbers);
+      accept_shifts();
+    }
+    if (row == StepId::weights && info_of(step.op).shares == Shares::of_one) accept_keyless_rows(step.in.front());
     finish(&step);
   }
 
   // Compares what is given with what was computed.
   void begin(StepId row, const Uncertain& computed) {
     reading_ = &at(row).emplace();
-    reading_->expected = {computed.numbers, with_writing(computed)};
+    reading_->expected = {computed.numbers, with_writing(row, computed)};
     reading_->used = computed;
     const Index heads = std::max(computed.numbers->shape().heads, given_.heads(row));
     reading_->heads.resize(static_cast<std::size_t>(heads));
@@ -104,12 +111,13 @@ class Walk {
 
   Likeness& likeness(Index head) { return reading_->heads[static_cast<std::size_t>(head)]; }
 
-  // How far a written number may be from the computed one.
-  std::shared_ptr<const Tensor> with_writing(const Uncertain& computed) const {
+  // How far a written number may be from the computed one. A weight of 1e−17 is none.
+  std::shared_ptr<const Tensor> with_writing(StepId row, const Uncertain& computed) const {
+    const double least = row == StepId::weights ? std::numeric_limits<double>::epsilon() : 0;
     auto tolerance = std::make_shared<Tensor>(computed.numbers->shape());
     for (Index i = 0; i < tolerance->size(); ++i) {
       const double radius = computed.radius ? computed.radius->data()[i] : 0;
-      tolerance->data()[i] = radius + precision_.written(computed.numbers->data()[i]);
+      tolerance->data()[i] = radius + least + precision_.written(computed.numbers->data()[i]);
     }
     return tolerance;
   }
@@ -139,29 +147,80 @@ class Walk {
     return any;
   }
 
-  // −1e9 and the like are −∞ as far as the softmax is concerned: what is expected takes their place.
-  void accept_numbers_for_infinity() {
-    const Index cols = reading_->expected.numbers->shape().cols;
+  // What leaves no weight to a hidden key (−1e9, z − 10000) is −∞ as far as the softmax is concerned: what is expected
+  // takes its place. In a row without a key it is held against the scores before the mask.
+  void accept_numbers_for_infinity(const Tensor& unmasked) {
+    const Shape& shape = reading_->expected.numbers->shape();
+    if (!(unmasked.shape() == shape)) return;
     reading_->number_for_infinity =
-        read_anew(true, [&](Index, Index, Index, const double* given, const double* right, double* accepted) {
-          for (Index j = 0; j < cols; ++j)
-            if (stands_for_minus_infinity(given[j], given, cols) && stands_for_minus_infinity(right[j], right, cols))
-              accepted[j] = right[j];
+        read_anew(true, [&](Index head, Index item, Index i, const double* given, const double* right, double* accepted) {
+          const double* scores = unmasked.matrix(item, head) + i * shape.cols;
+          double largest = minus_infinity;
+          for (Index j = 0; j < shape.cols; ++j)
+            if (!is_masked_out(right[j], scores[j])) largest = std::max(largest, given[j]);
+          if (largest == minus_infinity) largest = *std::max_element(scores, scores + shape.cols);
+          for (Index j = 0; j < shape.cols; ++j)
+            if (is_masked_out(right[j], scores[j]) && leaves_no_weight(given[j], largest)) accepted[j] = right[j];
         });
   }
 
+  // A constant that was added to each row of a head changes no weight. The steps behind it read the numbers as given.
+  void accept_shifts() {
+    const Shape& shape = reading_->expected.numbers->shape();
+    for (Index head = 0; head < shape.heads; ++head) {
+      if (!likeness(head).given || !likeness(head).same_shape || likeness(head).wrong == 0) continue;
+      const Tensor& own = matrices_[static_cast<std::size_t>(head)]->numbers;
+      RowShifts shifts;
+      for (Index item = 0; item < shape.batch; ++item)
+        for (Index i = 0; i < shape.rows; ++i) {
+          const Index at = i * shape.cols;
+          shifts.add(own.matrix(item, 0) + at, reading_->expected.numbers->matrix(item, head) + at,
+                     reading_->expected.radius->matrix(item, head) + at, shape.cols);
+        }
+      if (!shifts.found()) continue;
+      likeness(head).wrong = 0;
+      likeness(head).squares = likeness(head).misfit = likeness(head).max_difference = 0;
+      reading_->shifted_rows = true;
+    }
+  }
+
   // Programs give a row of −∞ the weights 0, NaN or 1/m, and one of −1e9 + z what the softmax makes of it.
-  void accept_keyless_rows(const Tensor& z) {
+  void accept_keyless_rows(ValueId of) {
+    const Tensor& z = *values_[at_id(of)].numbers;
     const Index cols = z.shape().cols;
+    const auto writes = [&](const Step& step) { return step.out == of; };
+    const auto sum = std::find_if(plan_.steps.begin(), plan_.steps.end(), writes);
+    const bool is_sum = sum != plan_.steps.end() && sum->op == Op::add;
     reading_->other_keyless_rows =
         read_anew(false, [&](Index head, Index item, Index i, const double* given, const double* right, double* accepted) {
           if (!is_keyless(z.matrix(item, head) + i * cols, cols)) return;
           const GivenMatrix* masked = given_.find(StepId::masked, head);
           const bool has_masked =
               masked != nullptr && masked->numbers.shape() == given_.find(StepId::weights, head)->numbers.shape();
-          const double* written = has_masked ? masked->numbers.matrix(item, 0) + i * cols : nullptr;
-          if (are_keyless_weights(given, cols, written, precision_.written(1))) std::copy_n(right, cols, accepted);
+          const double tolerance = precision_.written(1);
+          if (are_keyless_weights(given, cols, tolerance) ||
+              (has_masked && are_softmax_of(masked->numbers.matrix(item, 0) + i * cols, given, cols, tolerance)) ||
+              (is_sum && are_softmax_of_filled(*sum, {item, head, i, 0}, given, tolerance)))
+            std::copy_n(right, cols, accepted);
         });
+  }
+
+  // Beside a large number the scores lose digits.
+  bool are_softmax_of_filled(const Step& sum, const Entry& at, const double* weights, double tolerance) const {
+    const Shape& shape = plan_.value(sum.out).shape;
+    std::vector<double> filled(static_cast<std::size_t>(shape.cols), 0.0), room;
+    for (const ValueId id : sum.in) {
+      const Tensor& term = *values_[at_id(id)].numbers;
+      const double* row = term.row(shape, at.item, at.head, at.row, room);
+      for (Index j = 0; j < shape.cols; ++j)
+        filled[static_cast<std::size_t>(j)] += std::max(row[term.shape().cols == 1 ? 0 : j], fill_of_half);
+    }
+    if (const auto& radius = values_[at_id(sum.in.front())].radius) {
+      const double* row = radius->matrix(at.item, at.head) + at.row * shape.cols;
+      tolerance += *std::max_element(row, row + shape.cols);
+    }
+    tolerance += fill_digits - fill_of_half * precision_.arithmetic.eps;
+    return are_softmax_of(filled.data(), weights, shape.cols, tolerance);
   }
 
   // The numbers that the next steps read, and how well they are known.

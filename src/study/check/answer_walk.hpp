@@ -16,6 +16,7 @@ struct StepReading {
   Uncertain used;
   std::vector<Likeness> heads;       // those of the plan, or of the answer if there are more
   bool number_for_infinity = false;  // −1e9 or the like was read as −∞
+  bool shifted_rows = false;         // a constant was added to each row of masked scores
   bool other_keyless_rows = false;   // rows without a key have other weights than 0
 };
 

@@ -19,6 +19,8 @@ namespace {
 constexpr Text number_for_infinity = {
     "a large negative number stands for −∞ in the masked scores: the weights are the same",
     "掩码后的分数中用很小的负数代替 −∞：权重相同"};
+constexpr Text constant_added = {"a constant was added to each row of the masked scores: the weights are the same",
+                                 "掩码后的分数每一行都加了一个常数：权重相同"};
 constexpr Text other_keyless_rows = {"a row without a key has other weights than mha's 0: that is a matter of convention",
                                      "没有可看的键的行权重与 mha 的 0 不同：这只是约定不同"};
 
@@ -64,13 +66,13 @@ bool fits_as_well(const Reading& reading, const Reading& formulas, StepId end) {
 class Examination {
  public:
   Examination(const GivenMatrices& given, const Precision& precision, const RowPlan& plan, const Reading& reading,
-              const Reading& truth, const std::vector<Candidate>& candidates, const std::vector<Candidate>& pairs,
-              Report& report)
+              const std::vector<Candidate>& candidates, const std::vector<Candidate>& pairs, Report& report)
       : given_(given),
         precision_(precision),
         plan_(plan),
         reading_(reading),
-        truth_(truth),
+        sound_(given),
+        truth_(reading),
         candidates_(candidates),
         pairs_(pairs),
         report_(report),
@@ -82,6 +84,7 @@ class Examination {
     for (const StepName& name : step_names)
       if (const auto& step = reading_.at(name.step)) {
         if (step->number_for_infinity) report_.remarks.push_back(number_for_infinity);
+        if (step->shifted_rows) report_.remarks.push_back(constant_added);
         if (step->other_keyless_rows) report_.remarks.push_back(other_keyless_rows);
       }
   }
@@ -92,9 +95,15 @@ class Examination {
     taint_.spread_to(step);
     std::vector<bool> unexplained(heads.size(), false);
     for (std::size_t head = 0; head < heads.size(); ++head)
-      unexplained[head] = is_wrong(heads[head]) && diagnosis_of(step, head) == nullptr && !avoids_slip(step, head);
+      unexplained[head] =
+          is_wrong(heads[head]) && diagnosis_of(step, head) == nullptr && !avoids_slip(step, head) && !is_true(step, head);
     if (std::find(unexplained.begin(), unexplained.end(), true) != unexplained.end()) find_mistake(step, unexplained);
-    for (std::size_t head = 0; head < heads.size(); ++head) give_verdict(step, head, unexplained[head]);
+    std::vector<Index> unsound;
+    for (std::size_t head = 0; head < heads.size(); ++head) {
+      const Verdict verdict = give_verdict(step, head, unexplained[head]);
+      if (verdict == Verdict::wrong || verdict == Verdict::following) unsound.push_back(static_cast<Index>(head));
+    }
+    if (!unsound.empty()) leave_out(step, unsound);
   }
 
   // The mistake found earlier from which these numbers follow.
@@ -164,7 +173,7 @@ class Examination {
     }
   }
 
-  void give_verdict(StepId step, std::size_t head, bool unexplained) {
+  Verdict give_verdict(StepId step, std::size_t head, bool unexplained) {
     const Likeness& likeness = reading_.at(step)->heads[head];
     StepVerdict verdict;
     verdict.step = step;
@@ -177,29 +186,38 @@ class Examination {
     verdict.verdict = verdict_of(step, head, unexplained);
     if (is_wrong(likeness)) taint_.add(step, head);
     report_.steps.push_back(verdict);
+    return verdict.verdict;
   }
 
   Verdict verdict_of(StepId step, std::size_t head, bool unexplained) const {
     const Likeness& likeness = reading_.at(step)->heads[head];
     if (!likeness.given) return Verdict::not_given;
     if (unexplained) return Verdict::wrong;
+    if (!is_wrong(likeness) && !taint_.has(step, head)) return Verdict::right;
+    if (is_true(step, head)) return Verdict::right;
     const Diagnosis* diagnosis = is_wrong(likeness) ? diagnosis_of(step, head) : nullptr;
-    if (diagnosis != nullptr && diagnosis->candidate->changed[static_cast<std::size_t>(step)]) return Verdict::wrong;
-    const bool depends = is_wrong(likeness) || taint_.has(step, head);
-    return depends && !is_true(step, head) ? Verdict::following : Verdict::right;
+    const bool made_here = diagnosis != nullptr && diagnosis->candidate->changed[static_cast<std::size_t>(step)];
+    return made_here ? Verdict::wrong : Verdict::following;
   }
 
-  // Whether the given numbers are those of somebody who made no mistake at all.
+  // Whether the given numbers are those of somebody who made no mistake at all: they follow from what is right before them.
   bool is_true(StepId step, std::size_t head) const {
-    const Uncertain truth{truth_.at(step)->expected.numbers, reading_.at(step)->expected.radius};
-    return compare(*given_.find(step, static_cast<Index>(head)), truth, static_cast<Index>(head)).matches();
+    const Likeness* likeness = truth_.given(step, head);
+    return likeness != nullptr && likeness->matches();
+  }
+
+  // What is wrong, or follows from it, tells nothing of what is true.
+  void leave_out(StepId step, const std::vector<Index>& heads) {
+    sound_ = sound_.without(step, heads);
+    truth_ = *read_answer(plan_, sound_, precision_, step == StepId::X ? Start() : Start{&truth_, step});
   }
 
   const GivenMatrices& given_;
   const Precision& precision_;
   const RowPlan& plan_;
   const Reading& reading_;
-  const Reading& truth_;
+  GivenMatrices sound_;  // what is right so far, and all that comes behind
+  Reading truth_;        // of these
   const std::vector<Candidate>&candidates_, &pairs_;
   Report& report_;
   Taint taint_;
@@ -217,7 +235,6 @@ Checker::Checker(const Problem& problem, const ToleranceOptions& tolerance)
       candidates_(make_candidates(problem, right_)),
       pairs_(make_pairs(problem, right_)) {
   for (FairForm& form : fair_forms(problem)) fair_.push_back({RowPlan(std::move(form.plan)), form.remarks, form.rejoins});
-  truth_ = *read_answer(right_, GivenMatrices(io::Answer(), problem), Precision());
 }
 
 Report Checker::check(const io::Answer& answer) const {
@@ -234,11 +251,25 @@ Report Checker::check(const io::Answer& answer) const {
   for (const StepName& name : step_names)
     if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
       report.unknown.push_back(fmt::format("this problem has no step {}: what is given there was passed over.", name.id));
-  Examination(given, precision, *read.plan, read.reading, truth_, candidates_, pairs_, report).examine();
+  Examination(given, precision, *read.plan, read.reading, candidates_, pairs_, report).examine();
+  report.of = nothing_given().of;
   const auto is_judged = [](const StepVerdict& step) { return step.verdict != Verdict::not_given; };
-  if (std::none_of(report.steps.begin(), report.steps.end(), is_judged))
+  const auto is_step = [&](StepId step) { return right_.value(step).has_value(); };
+  if (std::any_of(report.steps.begin(), report.steps.end(), is_judged)) return report;
+  report.all_blank = std::any_of(answer.left_blank.begin(), answer.left_blank.end(), is_step);
+  if (!report.all_blank)
     report.unusable = fmt::format("{}: nothing in it can be judged; {}", answer.name,
                                   report.unknown.empty() ? "fill in at least one step" : report.unknown.front());
+  return report;
+}
+
+Report Checker::nothing_given() const {
+  Report report;
+  for (const StepName& name : step_names)
+    if (const std::optional<ValueId> value = right_.value(name.step); value && name.step != StepId::X)
+      for (Index head = 0; head < (name.per_head ? right_.plan.value(*value).shape.heads : 1); ++head)
+        report.steps.push_back({name.step, name.per_head ? std::optional(head) : std::nullopt});
+  report.of = static_cast<Index>(report.steps.size());
   return report;
 }
 
@@ -260,21 +291,42 @@ Checker::Read Checker::read(const GivenMatrices& given, const Precision& precisi
   return best;
 }
 
-std::vector<Report> check_all(const Checker& checker, const std::vector<io::AnswerSource>& answers, int threads,
-                              const std::function<void(std::size_t done)>& progress) {
+namespace {
+
+Report check_one(const CheckerOf& checker_of, const io::AnswerSource& answer) {
+  std::shared_ptr<const Checker> checker;
+  Report report;
+  try {
+    checker = checker_of(answer);
+    if (answer.read) {
+      const io::Answer given = answer.read();
+      report = checker->check(given);
+    } else {
+      report = checker->nothing_given();
+      report.missing = true;
+    }
+  } catch (const Error& error) {
+    if (checker != nullptr) report = checker->nothing_given();
+    report.name = answer.file;
+    report.unusable = error.what();
+  }
+  if (!answer.name.empty()) report.name = answer.name;
+  report.file = answer.file;
+  return report;
+}
+
+}  // namespace
+
+std::vector<Report> check_all(const CheckerOf& checker_of, const std::vector<io::AnswerSource>& answers,
+                              const Grading& grading, int threads, const std::function<void(std::size_t done)>& progress) {
   std::vector<Report> reports(answers.size());
   std::atomic<std::size_t> done = 0;
   compute::Workers workers(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), answers.size())));
   auto told = std::chrono::steady_clock::now();
   workers.each(static_cast<Index>(answers.size()), [&](Index piece, int worker) {
-    const io::AnswerSource& answer = answers[static_cast<std::size_t>(piece)];
     Report& report = reports[static_cast<std::size_t>(piece)];
-    try {
-      report = checker.check(answer.read());
-    } catch (const Error& error) {
-      report.name = answer.name;
-      report.unusable = error.what();
-    }
+    report = check_one(checker_of, answers[static_cast<std::size_t>(piece)]);
+    grade(report, grading);
     ++done;
     if (worker != 0 || std::chrono::steady_clock::now() - told < between_reports) return;  // 0: the thread that called
     progress(done);

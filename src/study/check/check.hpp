@@ -3,11 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "io/files/answer_files.hpp"
 
 #include "study/check/diagnose.hpp"
 #include "study/check/fair_forms.hpp"
+#include "study/check/grading.hpp"
 #include "study/check/report.hpp"
 
 namespace mha::study {
@@ -18,6 +20,8 @@ class Checker {
   explicit Checker(const Problem& problem, const ToleranceOptions& tolerance = {});
 
   Report check(const io::Answer& answer) const;
+  // What there would be to judge, of an answer in which nothing is.
+  Report nothing_given() const;
 
  private:
   // What the answer was read against: the formulas, or the fair form of them that the person used.
@@ -39,12 +43,15 @@ class Checker {
   RowPlan right_;
   std::vector<FairPlan> fair_;
   std::vector<Candidate> candidates_, pairs_;
-  Reading truth_;  // nothing given
 };
 
-// Reads and checks each, on several threads; one that cannot be read gets a report that says why. The reports are in the
-// order of the answers. `progress` is called in this thread, now and then, with how many are done.
-std::vector<Report> check_all(const Checker& checker, const std::vector<io::AnswerSource>& answers, int threads,
-                              const std::function<void(std::size_t done)>& progress);
+// What an answer is held against. Throws Error where its own problem cannot be read.
+using CheckerOf = std::function<std::shared_ptr<const Checker>(const io::AnswerSource&)>;
+
+// Reads, checks and grades each, on several threads; one that cannot be read gets a report that says why, and harms no
+// other. The reports are in the order of the answers. `progress` is called in this thread, now and then, with how many are
+// done.
+std::vector<Report> check_all(const CheckerOf& checker_of, const std::vector<io::AnswerSource>& answers,
+                              const Grading& grading, int threads, const std::function<void(std::size_t done)>& progress);
 
 }  // namespace mha::study

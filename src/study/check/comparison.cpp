@@ -10,8 +10,8 @@
 namespace mha::study {
 namespace {
 
-constexpr double out_of_sight = 800;      // e^−800 is 0 in double precision
-constexpr double smallest_half = -65504;  // of the floats that people take for −∞, the only one above hides_from
+constexpr double added_by_masks = -5000;  // where they hide
+constexpr double out_of_sight = 36;       // e^−36 changes no bit of a sum of weights
 
 }  // namespace
 
@@ -49,25 +49,50 @@ Likeness compare(const GivenMatrix& given, const Uncertain& expected, Index head
   return result;
 }
 
-bool stands_for_minus_infinity(double number, const double* row, Index count) {
-  if (std::isinf(number)) return number < 0;
-  if (!(number <= hides_from) && number != smallest_half) return false;
-  const double largest = *std::max_element(row, row + count);
-  return largest <= hides_from || largest == smallest_half || number <= largest - out_of_sight;
+bool leaves_no_weight(double score, double largest) {
+  return score <= largest - out_of_sight;
+}
+
+bool is_masked_out(double masked, double score) {
+  return masked - score <= added_by_masks;
+}
+
+void RowShifts::add(const double* given, const double* expected, const double* tolerance, Index count) {
+  std::vector<Index> visible;
+  double shift = 0, largest = -std::numeric_limits<double>::infinity(), most = 0;
+  for (Index j = 0; j < count; ++j) {
+    if (std::isinf(expected[j]) || std::isinf(given[j])) {
+      all_fit_ = all_fit_ && given[j] == expected[j];
+      continue;
+    }
+    visible.push_back(j);
+    shift += given[j] - expected[j];
+    largest = std::max(largest, given[j]);
+    most = std::max(most, 2 * tolerance[j]);
+  }
+  if (visible.empty()) return;
+  shift /= static_cast<double>(visible.size());
+  for (const Index j : visible) all_fit_ = all_fit_ && std::abs(given[j] - expected[j] - shift) <= 2 * tolerance[j];
+  const bool shifted = std::abs(shift) > most;
+  any_ = any_ || shifted;
+  agreed_ = agreed_ || (shifted && visible.size() > 1);
+  maxima_are_0_ = maxima_are_0_ && std::abs(largest) <= most;
 }
 
 bool is_keyless(const double* scores, Index count) {
   return std::all_of(scores, scores + count, [](double score) { return std::isinf(score) && score < 0; });
 }
 
-bool are_keyless_weights(const double* weights, Index count, const double* masked, double tolerance) {
+bool are_keyless_weights(const double* weights, Index count, double tolerance) {
   const auto all = [&](const auto& holds) { return std::all_of(weights, weights + count, holds); };
   const double share = 1 / static_cast<double>(count);
-  if (all([](double a) { return std::isnan(a); }) || all([](double a) { return a == 0; })) return true;
-  if (all([&](double a) { return is_same(a, share, tolerance); })) return true;
-  if (masked == nullptr || is_keyless(masked, count)) return false;
+  return all([](double a) { return std::isnan(a); }) || all([](double a) { return a == 0; }) ||
+         all([&](double a) { return is_same(a, share, tolerance); });
+}
+
+bool are_softmax_of(const double* scores, const double* weights, Index count, double tolerance) {
   std::vector<double> softmax(static_cast<std::size_t>(count));
-  compute::softmax_row(masked, count, softmax.data());
+  compute::softmax_row(scores, count, softmax.data());
   return std::equal(softmax.begin(), softmax.end(), weights,
                     [&](double expected, double given) { return is_same(given, expected, tolerance); });
 }

@@ -24,18 +24,30 @@ bool is_same(double given, double expected, double tolerance);
 // `expected` and its radius, which is the tolerance, hold the matrix of every item and head.
 Likeness compare(const GivenMatrix& given, const Uncertain& expected, Index head);
 
-// From here on a number in masked scores may stand for −∞.
-inline constexpr double hides_from = -1e6;
+// Whether a mask makes this score −∞ or puts a number in its place (−1e9, −65504).
+bool is_masked_out(double masked, double score);
 
-// Numbers that stand for −∞ (−1e9, the smallest float): no weight is left to the entry beside the others of its row.
-// `row` are the `count` given numbers of which `number` is one.
-bool stands_for_minus_infinity(double number, const double* row, Index count);
+// Whether a score leaves no weight to its key beside one with the score `largest`.
+bool leaves_no_weight(double score, double largest);
+
+// Whether constants were added to rows of masked scores: none fits where a row differs in another way. One number alone
+// tells nothing, unless the largest of every row is 0 then.
+class RowShifts {
+ public:
+  void add(const double* given, const double* expected, const double* tolerance, Index count);
+  bool found() const { return all_fit_ && (agreed_ || (any_ && maxima_are_0_)); }
+
+ private:
+  bool all_fit_ = true, agreed_ = false, any_ = false, maxima_are_0_ = true;
+};
 
 // Whether all of these scores are −∞.
 bool is_keyless(const double* scores, Index count);
 
-// Whether these are weights that may stand in such a row: 0, NaN, equal shares, or what the softmax makes of `masked`, the
-// row as the person wrote it, where there are numbers in it (null: it was not given).
-bool are_keyless_weights(const double* weights, Index count, const double* masked, double tolerance);
+// Whether these are weights that may stand in such a row whatever its numbers are: 0, NaN or equal shares.
+bool are_keyless_weights(const double* weights, Index count, double tolerance);
+
+// Whether the softmax makes these weights of the scores.
+bool are_softmax_of(const double* scores, const double* weights, Index count, double tolerance);
 
 }  // namespace mha::study

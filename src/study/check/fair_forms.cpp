@@ -26,6 +26,12 @@ constexpr Text keyless_nan = {"a row without a key has the weights NaN here: mha
 constexpr Text keyless_uniform = {"a row without a key has equal weights here: mha gives it 0",
                                   "没有可看的键的行在这里权重相等：mha 取 0"};
 
+constexpr Text keyless_filled = {
+    "a row without a key has the weights of its scores here, a large number less: mha gives it 0",
+    "没有可看的键的行在这里的权重由减去一个大数的分数得出：mha 取 0"};
+// Doubles keep no fewer digits of a score beside it than beside the usual −1e9, and that is what is allowed for.
+constexpr double usual_fill = -2.5e5;
+
 struct Choice {
   std::vector<Text> remarks;
   StepId rejoins = StepId::X;
@@ -103,11 +109,41 @@ void empty_is_uniform(PlanEditor& edit, const Problem& problem) {
   edit.append({Op::add, StepId::weights, {constant}});
 }
 
+// A number as programs add it in place of −∞, in these rows alone.
+void empty_is_filled(PlanEditor& edit, const Problem& problem) {
+  const Shape shape = edit.operand(edit.value(StepId::masked)).shape;
+  if (edit.step(StepId::masked).op != Op::add) return;
+  Tensor fill({problem.batch(), problem.heads, shape.rows, shape.cols});
+  fill.fill(0);
+  std::vector<double> room;
+  for (const ValueId id : edit.step(StepId::masked).in) {
+    const Value& mask = edit.operand(id);
+    if (mask.role != Value::Role::mask) continue;
+    for (Index item = 0; item < problem.batch(); ++item)
+      for (Index head = 0; head < problem.heads; ++head)
+        for (Index i = 0; i < shape.rows; ++i) {
+          const double* row = mask.constant->row(fill.shape(), item, head, i, room);
+          for (Index j = 0; j < shape.cols; ++j)
+            if (row[mask.shape.cols == 1 ? 0 : j] == minus_infinity) fill.at(item, head, i, j) += usual_fill;
+        }
+  }
+  Tensor hides = fill;
+  for (Index i = 0; i < hides.size(); ++i) hides.data()[i] = hides.data()[i] == 0 ? 0 : minus_infinity;
+  for (const Row& row : keyless_rows(problem)) {
+    const Index at = row.query * shape.cols;
+    std::copy_n(fill.matrix(row.item, row.head) + at, shape.cols, hides.matrix(row.item, row.head) + at);
+  }
+  std::vector<ValueId> terms = unhidden_terms(edit);
+  terms.push_back(edit.constant("mask", std::move(hides)));
+  edit.replace({Op::add, StepId::masked, std::move(terms)});
+}
+
 Choices keyless_choices(const Problem& problem) {
   Choices choices(1);
   if (keyless_rows(problem).empty()) return choices;
   choices.push_back({{keyless_nan}, StepId::weights, empty_is_nan});
   choices.push_back({{keyless_uniform}, StepId::weights, empty_is_uniform});
+  choices.push_back({{keyless_filled}, StepId::weights, empty_is_filled});
   return choices;
 }
 

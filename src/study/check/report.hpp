@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "study/check/exactness.hpp"
 #include "study/check/given.hpp"
 #include "study/mistakes/mistake.hpp"
@@ -27,6 +28,26 @@ inline constexpr std::array verdict_names = {
 };
 constexpr const VerdictName& name_of(Verdict verdict) {
   return verdict_names[static_cast<std::size_t>(verdict)];
+}
+
+// On a whole answer; the highest exit code of all answers is that of the program.
+enum class AnswerVerdict { right, incomplete, wrong, missing, unusable };
+
+struct AnswerVerdictName {
+  AnswerVerdict verdict;
+  std::string_view id;
+  Text text;
+  Exit exit;
+};
+inline constexpr std::array answer_verdicts = {
+    AnswerVerdictName{AnswerVerdict::right, "right", {"right", "正确"}, Exit::fine},
+    AnswerVerdictName{AnswerVerdict::incomplete, "incomplete", {"incomplete", "未完成"}, Exit::difference},
+    AnswerVerdictName{AnswerVerdict::wrong, "wrong", {"wrong", "错误"}, Exit::difference},
+    AnswerVerdictName{AnswerVerdict::missing, "missing", {"missing", "未提交"}, Exit::difference},
+    AnswerVerdictName{AnswerVerdict::unusable, "unusable", {"unusable", "无法评阅"}, Exit::bad_input},
+};
+constexpr const AnswerVerdictName& name_of(AnswerVerdict verdict) {
+  return answer_verdicts[static_cast<std::size_t>(verdict)];
 }
 
 // One step of one head, or of all heads together.
@@ -79,19 +100,30 @@ struct Finding {
 };
 
 struct Report {
-  std::string name;
+  std::string name, file;               // whose it is, and where
   std::optional<std::string> unusable;  // why it cannot be read
+  bool missing = false;                 // nothing was handed in
   std::vector<StepVerdict> steps;       // of the plan, all heads of a step before the next
   std::vector<Finding> findings;        // in the order of the computation; empty: all that was given is right
   std::vector<Text> remarks;
   std::vector<std::string> unknown;  // keys that were passed over
   int decimals = 0;                  // as written
   Index blanks = 0;                  // entries of given matrices that were not filled in
+  bool all_blank = false;            // there are matrices, with nothing filled in
 
-  // Of the four the first that holds.
-  bool is_wrong() const { return !unusable && !findings.empty(); }
-  bool is_incomplete() const { return !unusable && findings.empty() && blanks > 0; }
-  bool is_right() const { return !unusable && findings.empty() && blanks == 0; }
+  // As it is graded.
+  Index given = 0, of = 0;      // matrices, without X
+  std::vector<StepId> lacking;  // steps that are required and not given for all heads
+  double score = 0;             // from 0 to 1
+
+  AnswerVerdict verdict() const {
+    if (missing) return AnswerVerdict::missing;
+    if (unusable) return AnswerVerdict::unusable;
+    if (!findings.empty()) return AnswerVerdict::wrong;
+    return blanks > 0 || all_blank || !lacking.empty() ? AnswerVerdict::incomplete : AnswerVerdict::right;
+  }
+  bool is_incomplete() const { return verdict() == AnswerVerdict::incomplete; }
+  bool is_right() const { return verdict() == AnswerVerdict::right; }
 };
 
 }  // namespace mha::study

@@ -1,6 +1,9 @@
 // Reports for other programs.
 #include "study/check/report_files.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "core/csv.hpp"
@@ -8,10 +11,6 @@
 
 namespace mha::study {
 namespace {
-
-std::string_view verdict_of(const Report& report) {
-  return report.unusable ? "unusable" : report.is_wrong() ? "wrong" : report.is_incomplete() ? "incomplete" : "right";
-}
 
 bool tells(std::optional<Hint> hint, Hint level) {
   return !hint || *hint >= level;
@@ -35,24 +34,59 @@ std::optional<Index> head_of(const Finding& finding) {
 
 class ReportJson {
  public:
-  ReportJson(io::Sink& sink, std::optional<Hint> hint) : json_(sink), hint_(hint) {}
+  ReportJson(io::Sink& sink, const Telling& telling)
+      : json_(sink), telling_(telling), hint_(telling.hint), words_(telling.language, telling.index_base, !telling.hint) {}
 
   void write(const std::vector<Report>& reports) {
     json_.begin_object();
-    json_.key("answers");
-    json_.begin_array();
-    for (const Report& report : reports) write(report);
-    json_.end();
+    if (!telling_.summary_only) {
+      json_.key("answers");
+      json_.begin_array();
+      for (const Report& report : reports) write(report);
+      json_.end();
+    }
+    json_.key("summary");
+    write(Summary(reports));
     json_.end();
     json_.finish();
   }
 
  private:
+  void write(const Summary& summary) {
+    json_.begin_object();
+    for (const AnswerVerdictName& name : answer_verdicts)
+      json_.integer(name.id, summary.answers[static_cast<std::size_t>(name.verdict)]);
+    const auto write_counts = [&](std::string_view key, const auto& counts, auto write_row) {
+      json_.key(key);
+      json_.begin_array();
+      for (const auto& [what, count] : counts) {
+        json_.begin_object(io::Spread::line);
+        write_row(what, count);
+        json_.end();
+      }
+      json_.end();
+    };
+    write_counts("steps", summary.steps, [&](StepId step, Index count) {
+      json_.text("step", name_of(step).id);
+      json_.integer("first_wrong", count);
+    });
+    if (tells(hint_, Hint::mistake))
+      write_counts("mistakes", summary.mistakes, [&](const Mistake* mistake, Index count) {
+        json_.key("id");
+        mistake == nullptr ? json_.null() : json_.text(mistake->id);
+        json_.integer("count", count);
+      });
+    json_.end();
+  }
+
   void write(const Report& report) {
     json_.begin_object();
-    json_.text("file", report.name);
-    json_.text("verdict", verdict_of(report));
-    if (report.unusable) json_.text("message", *report.unusable);
+    json_.text("name", report.name);
+    json_.text("file", report.file);
+    json_.text("verdict", name_of(report.verdict()).id);
+    json_.number("score", report.score);
+    json_.integer("given", report.given);
+    json_.integer("of", report.of);
     json_.key("first_wrong");
     if (report.findings.empty())
       json_.null();
@@ -66,6 +100,7 @@ class ReportJson {
     json_.begin_array();
     for (const StepVerdict& step : report.steps) write(step);
     json_.end();
+    json_.text("message", words_.message(report, hint_));
     json_.end();
   }
 
@@ -103,35 +138,25 @@ class ReportJson {
   }
 
   io::JsonWriter json_;
+  const Telling& telling_;
   std::optional<Hint> hint_;
+  ReportWords words_;
 };
 
-// Gradescope: a step is right when all its given heads follow from the person's own earlier numbers.
-struct GradedStep {
-  StepId step;
-  bool right = true;
-  std::string output;  // one line for each head that is not simply right
-};
-
-std::vector<GradedStep> graded_steps(const Report& report, const ReportWords& words) {
-  std::vector<GradedStep> steps;
-  for (const StepVerdict& verdict : report.steps) {
-    if (verdict.verdict == Verdict::not_given) continue;
-    if (verdict.step == StepId::X && verdict.verdict == Verdict::right) continue;  // copied, not computed
-    if (steps.empty() || steps.back().step != verdict.step) steps.push_back({verdict.step, true, {}});
-    GradedStep& step = steps.back();
-    if (verdict.verdict == Verdict::wrong || verdict.has_blanks) step.right = false;
-    if (verdict.verdict == Verdict::right && !verdict.has_blanks) continue;
-    step.output += (step.output.empty() ? "" : "\n") + words.symbol(verdict.step, verdict.head) +
-                   (words.language() == Language::zh ? "：" : ": ") + words.verdict(verdict);
-  }
-  return steps;
+// One line for each head of the step that is not simply right.
+std::string lines_of(const Report& report, StepId step, const ReportWords& words) {
+  std::string text;
+  for (const StepVerdict& verdict : report.steps)
+    if (verdict.step == step && (verdict.verdict != Verdict::right || verdict.has_blanks))
+      text += (text.empty() ? "" : "\n") + words.symbol(verdict.step, verdict.head) +
+              (words.language() == Language::zh ? "：" : ": ") + words.verdict(verdict);
+  return text;
 }
 
 std::string output_of(const Report& report, const ReportWords& words, std::optional<Hint> hint) {
   std::string text;
   const std::vector<std::string> sentences =
-      report.unusable ? std::vector{words.verdict(report)} : words.hint(report, hint.value_or(Hint::mistake));
+      report.findings.empty() ? std::vector{words.verdict(report)} : words.hint(report, hint.value_or(Hint::mistake));
   for (const std::string& sentence : sentences) text += (text.empty() ? "" : "\n") + sentence;
   for (const Text& remark : report.remarks) text += "\n" + std::string(remark.in(words.language()));
   return text;
@@ -141,28 +166,30 @@ class ResultsJson {
  public:
   explicit ResultsJson(io::Sink& sink) : json_(sink) {}
 
-  void write(const std::vector<GradedStep>& steps, const std::string& output, const ReportWords& words) {
-    const auto right = std::count_if(steps.begin(), steps.end(), [](const GradedStep& step) { return step.right; });
+  void write(const Report& report, const Grading& grading, const std::string& output, const ReportWords& words) {
+    const std::vector<GradedStep> steps = graded_steps(report, grading);
+    double score = 0;
+    for (const GradedStep& step : steps) score += step.right ? step.points : 0;
     json_.begin_object();
-    json_.integer("score", right);
+    json_.number("score", score);
     json_.text("output", output);
     json_.text("visibility", "visible");
     json_.key("tests");
     json_.begin_array();
-    for (const GradedStep& step : steps) write(step, words);
+    for (const GradedStep& step : steps) write(step, lines_of(report, step.step, words), words);
     json_.end();
     json_.end();
     json_.finish();
   }
 
  private:
-  void write(const GradedStep& step, const ReportWords& words) {
+  void write(const GradedStep& step, const std::string& output, const ReportWords& words) {
     json_.begin_object(io::Spread::line);
     json_.text("name", words.title(step.step));
-    json_.integer("score", step.right ? 1 : 0);
-    json_.integer("max_score", 1);
+    json_.number("score", step.right ? step.points : 0);
+    json_.number("max_score", step.points);
     json_.text("status", step.right ? "passed" : "failed");
-    json_.text("output", step.output);
+    json_.text("output", output);
     json_.text("visibility", "visible");
     json_.end();
   }
@@ -172,27 +199,38 @@ class ResultsJson {
 
 }  // namespace
 
-void write_report_json(io::Sink& sink, const std::vector<Report>& reports, std::optional<Hint> hint) {
-  ReportJson(sink, hint).write(reports);
+void write_report_json(io::Sink& sink, const std::vector<Report>& reports, const Telling& telling) {
+  ReportJson(sink, telling).write(reports);
 }
 
-void write_report_csv(io::Sink& sink, const std::vector<Report>& reports, std::optional<Hint> hint) {
-  sink.write("file,verdict,step,head,mistakes,message\r\n");
+void write_report_csv(io::Sink& sink, const std::vector<Report>& reports, const Telling& telling) {
+  const ReportWords words(telling.language, telling.index_base, !telling.hint);
+  const auto write = [&](const std::vector<std::string>& fields) { sink.write(csv_line(fields, "\r\n")); };
+  if (telling.summary_only) {
+    const Summary summary(reports);
+    write({"what", "name", "count"});
+    for (const AnswerVerdictName& name : answer_verdicts)
+      write({"verdict", std::string(name.id), std::to_string(summary.answers[static_cast<std::size_t>(name.verdict)])});
+    for (const auto& [step, count] : summary.steps)
+      write({"first_wrong", std::string(name_of(step).id), std::to_string(count)});
+    if (tells(telling.hint, Hint::mistake))
+      for (const auto& [mistake, count] : summary.mistakes)
+        write({"mistake", mistake == nullptr ? "" : std::string(mistake->id), std::to_string(count)});
+    return;
+  }
+  write({"name", "verdict", "score", "given", "of", "first_wrong", "mistakes", "message"});
   for (const Report& report : reports) {
-    std::string step, head, ids;
-    if (!report.findings.empty()) step = name_of(report.findings.front().step).id;
-    if (!report.findings.empty() && tells(hint, Hint::place))
-      if (const std::optional<Index> place = head_of(report.findings.front())) head = std::to_string(*place);
-    for (const std::string_view id : mistakes_of(report, hint)) ids += (ids.empty() ? "" : " ") + std::string(id);
-    sink.write(
-        csv_line({report.name, std::string(verdict_of(report)), step, head, ids, report.unusable.value_or("")}, "\r\n"));
+    const std::string step = report.findings.empty() ? "" : std::string(name_of(report.findings.front().step).id);
+    write({csv_text(report.name), std::string(name_of(report.verdict()).id), fmt::format("{}", report.score),
+           std::to_string(report.given), std::to_string(report.of), step,
+           fmt::format("{}", fmt::join(mistakes_of(report, telling.hint), " ")),
+           csv_text(words.message(report, telling.hint))});
   }
 }
 
-void write_report_gradescope(io::Sink& sink, const Report& report, Language language, Index index_base,
-                             std::optional<Hint> hint) {
-  const ReportWords words(language, index_base, false);
-  ResultsJson(sink).write(graded_steps(report, words), output_of(report, words, hint), words);
+void write_report_gradescope(io::Sink& sink, const Report& report, const Grading& grading, const Telling& telling) {
+  const ReportWords words(telling.language, telling.index_base, false);
+  ResultsJson(sink).write(report, grading, output_of(report, words, telling.hint), words);
 }
 
 }  // namespace mha::study

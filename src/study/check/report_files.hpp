@@ -2,18 +2,27 @@
 #pragma once
 
 #include "io/files/sink.hpp"
+#include "study/check/grading.hpp"
 #include "study/check/report_words.hpp"
 
 namespace mha::study {
 
-// With a hint, nothing that tells more than it.
-void write_report_json(io::Sink& sink, const std::vector<Report>& reports, std::optional<Hint> hint);
+// How reports are told.
+struct Telling {
+  Language language = Language::en;
+  Index index_base = 1;
+  std::optional<Hint> hint = {};  // nothing that tells more than it
+  bool summary_only = false;      // of all answers together, and nothing of a single one
+};
 
-// One line for each answer under a line of names (RFC 4180).
-void write_report_csv(io::Sink& sink, const std::vector<Report>& reports, std::optional<Hint> hint);
+void write_report_json(io::Sink& sink, const std::vector<Report>& reports, const Telling& telling);
 
-// Gradescope's results.json for one answer: one test for each step that was given; none of its texts has a true number.
-void write_report_gradescope(io::Sink& sink, const Report& report, Language language, Index index_base,
-                             std::optional<Hint> hint);
+// One line for each answer under a line of names (RFC 4180); of a summary one for each count. A spreadsheet takes no text
+// of another's for a formula.
+void write_report_csv(io::Sink& sink, const std::vector<Report>& reports, const Telling& telling);
+
+// Gradescope's results.json for one answer: a test for each step of the problem, given or not, so that the most that can be
+// had is always the same; none of its texts has a true number.
+void write_report_gradescope(io::Sink& sink, const Report& report, const Grading& grading, const Telling& telling);
 
 }  // namespace mha::study

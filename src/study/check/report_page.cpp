@@ -2,11 +2,12 @@
 #include "study/check/report_page.hpp"
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 
 #include "show/pages/page.hpp"
 #include "show/pages/scene.hpp"
 #include "study/check/comparison.hpp"
+#include "study/check/grading.hpp"
 
 namespace mha::study {
 namespace {
@@ -18,42 +19,56 @@ constexpr Text head_verdict{"head {}: {}", "头 {}：{}"};
 constexpr Text given_here{"given", "答卷"};
 constexpr Text expected_here{"expected", "应为"};
 constexpr Text mark_legend{"* is not what follows from your own numbers before it", "* 与由你自己前面的数推出的结果不符"};
-constexpr Text mistakes_header{"mistakes", "错误"};
-constexpr Text count_header{"how many", "份数"};
 constexpr Text all_answers{"All answers", "全部答卷"};
-constexpr Text how_many_of_each{"{} right · {} incomplete · {} wrong · {} unusable",
-                                "{} 份正确 · {} 份未完成 · {} 份错误 · {} 份无法评阅"};
+constexpr Text count_header{"how many", "份数"};
+constexpr Text first_step_header{"first wrong step", "最先出错的一步"};
+constexpr Text mistake_header{"likely mistake there", "那里可能的错误"};
+constexpr Text no_known_mistake_here{"no known mistake", "没有已知的错误与之吻合"};
+constexpr Text name_header{"name", "姓名"};
+constexpr Text score_header{"score", "得分"};
+constexpr Text where_header{"first wrong step, likely mistake", "最先出错的一步、可能的错误"};
+constexpr Text in_percent{"{} %", "{}%"};
+constexpr Text count_of_verdict{"{} {}", "{} 份{}"};
 constexpr Text item_shown{"item {}", "样本 {}"};
 
 constexpr int most_decimals_told = 12, most_decimals_shown = 6;
 
 class ReportPage {
  public:
-  ReportPage(const Problem& problem, const show::PageOptions& options, std::optional<Hint> hint)
-      : problem_(problem),
-        options_(options),
+  ReportPage(const Caption& problem, const show::PageOptions& options, std::optional<Hint> hint)
+      : options_(options),
         hint_(hint),
         words_(options.language, options.index_base, !hint),
-        page_(options.language, options.index_base) {}
+        page_(options.language, options.index_base) {
+    page_.title(check_title, problem);
+  }
 
-  show::Document write(const std::vector<Report>& reports) {
-    page_.title(check_title, problem_.title);
-    for (const Report& report : reports) {
-      if (reports.size() > 1) page_.section({show::Words().quote(report.name)}, show::Section::Level::item);
-      add(report, reports.size() > 1);
+  show::Document write(const std::vector<Report>& reports, bool as_class, bool summary_only) {
+    if (!as_class) {
+      add(reports.front(), false);
+      return page_.take();
     }
-    if (reports.size() > 1) add_summary(reports);
+    add_summary(Summary(reports));
+    if (summary_only) return page_.take();
+    add_names(reports);
+    for (const Report& report : reports) {
+      if (report.is_right() || report.missing) continue;
+      page_.section({show::Words().quote(report.name)}, show::Section::Level::item);
+      add(report, true);
+    }
     return page_.take();
   }
 
  private:
   void add(const Report& report, bool named_above) {
     add_facts(report, named_above);
-    if (hint_ && !report.unusable) {
+    if (report.missing || report.unusable) {
+      page_.paragraph(words_.verdict(report));
+    } else if (hint_) {
       for (std::string& sentence : words_.hint(report, *hint_)) page_.paragraph(std::move(sentence));
     } else {
       page_.paragraph(words_.verdict(report));
-      if (!report.steps.empty()) add_steps(report);
+      add_steps(report);
       for (const Finding& finding : report.findings) add(finding, report);
     }
     for (const Text& remark : report.remarks) page_.warning(remark);
@@ -62,8 +77,8 @@ class ReportPage {
 
   void add_facts(const Report& report, bool named_above) {
     show::Facts facts;
-    if (!named_above) facts.parts.push_back(show::Words().quote(report.name));
-    if (!report.unusable) {
+    if (!named_above) facts.parts.push_back(show::Words().quote(report.file));
+    if (!report.unusable && !report.missing) {
       facts.parts.emplace_back(writing(report.decimals));
       facts.parts.emplace_back(page_.say(show::phrase::counted_from, options_.index_base));
     }
@@ -139,28 +154,43 @@ class ReportPage {
     if (!wrong.empty()) page_.caption(mark_legend);
   }
 
-  void add_summary(const std::vector<Report>& reports) {
+  void add_summary(const Summary& summary) {
     page_.section({page_.say(all_answers)}, show::Section::Level::item);
-    std::array<Index, 4> counts{};
-    std::map<const Mistake*, Index> made;
+    std::string counts;
+    for (const AnswerVerdictName& name : answer_verdicts)
+      counts += (counts.empty() ? "" : " · ") + page_.say(count_of_verdict,
+                                                          summary.answers[static_cast<std::size_t>(name.verdict)],
+                                                          name.text.in(page_.language()));
+    page_.paragraph(std::move(counts));
+    show::Table steps{page_.header(count_header, first_step_header), {}, {true}};
+    for (const auto& [step, count] : summary.steps)
+      steps.rows.push_back({std::to_string(count), words_.title(step) + " " + words_.symbol(step, std::nullopt)});
+    if (!steps.rows.empty()) page_.add(std::move(steps));
+    if (!tells_mistakes() || summary.mistakes.empty()) return;
+    show::Table mistakes{{page_.say(count_header), page_.say(mistake_header), ""}, {}, {true}};
+    for (const auto& [mistake, count] : summary.mistakes)
+      mistakes.rows.push_back({std::to_string(count), mistake == nullptr ? "–" : std::string(mistake->id),
+                               page_.say(mistake == nullptr ? no_known_mistake_here : mistake->what)});
+    page_.add(std::move(mistakes));
+  }
+
+  // Of every answer one line.
+  void add_names(const std::vector<Report>& reports) {
+    show::Table table{page_.header(name_header, score_header, show::phrase::verdict, where_header), {}, {false, true}};
     for (const Report& report : reports) {
-      ++counts[report.unusable ? 3 : report.is_wrong() ? 2 : report.is_incomplete() ? 1 : 0];
-      for (const Finding& finding : report.findings)
-        if (!finding.suspects.empty()) ++made[finding.suspects.front().mistake];
+      const Finding* first = report.findings.empty() ? nullptr : &report.findings.front();
+      std::string where = report.is_incomplete() ? words_.gaps(report) : first == nullptr ? "" : words_.title(first->step);
+      if (first != nullptr && tells_mistakes())
+        where += page_.say(show::phrase::comma) +
+                 (first->suspects.empty() ? "–" : std::string(first->suspects.front().mistake->id));
+      table.rows.push_back({show::Words().quote(report.name), page_.say(in_percent, std::lround(100 * report.score)),
+                            page_.say(name_of(report.verdict()).text), std::move(where)});
     }
-    page_.paragraph(how_many_of_each, counts[0], counts[1], counts[2], counts[3]);
-    if (hint_ || made.empty()) return;
-    show::Table table;
-    table.header = {page_.say(count_header), page_.say(mistakes_header), ""};
-    for (const auto& [mistake, count] : made)
-      table.rows.push_back({std::to_string(count), std::string(mistake->id), page_.say(mistake->what)});
-    std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
-      return std::stoll(a.front().spans().front().text) > std::stoll(b.front().spans().front().text);
-    });
     page_.add(std::move(table));
   }
 
-  const Problem& problem_;
+  bool tells_mistakes() const { return !hint_ || *hint_ == Hint::mistake; }
+
   const show::PageOptions& options_;
   std::optional<Hint> hint_;
   ReportWords words_;
@@ -169,9 +199,10 @@ class ReportPage {
 
 }  // namespace
 
-show::Document describe(const std::vector<Report>& reports, const Problem& problem, const show::PageOptions& options,
-                        std::optional<Hint> hint) {
-  return ReportPage(problem, options, hint).write(reports);
+show::Document describe(const std::vector<Report>& reports, const Caption& problem, const show::PageOptions& options,
+                        std::optional<Hint> hint, bool as_class, bool summary_only) {
+  const bool several = as_class || summary_only || reports.size() != 1;
+  return ReportPage(problem, options, hint).write(reports, several, summary_only);
 }
 
 }  // namespace mha::study

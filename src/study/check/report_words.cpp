@@ -1,6 +1,8 @@
 // What is said of a report, in both languages.
 #include "study/check/report_words.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "show/words/notation.hpp"
@@ -15,8 +17,12 @@ constexpr std::size_t most_entries_told = 6;
 
 constexpr Text all_right{"Right: everything that was given.", "正确：给出的各步都对。"};
 constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{}未给出。"};
-constexpr Text incomplete{"Incomplete: what is filled in is right; blank entries: {}.",
-                          "未完成：已填的都对，空着的元素：{} 个。"};
+constexpr Text incomplete{"Incomplete: what is filled in is right; {}.", "未完成：已填的都对；{}。"};
+constexpr Text incomplete_alone{"Incomplete: {}.", "未完成：{}。"};
+constexpr Text nothing_filled_in{"nothing is filled in", "什么都没有填"};
+constexpr Text blank_entries{"blank entries: {}", "空着的元素：{} 个"};
+constexpr Text still_missing{"not given: {}", "未给出：{}"};
+constexpr Text missing_answer{"Missing: nothing was handed in.", "未提交：没有交答卷。"};
 constexpr Text with_blanks{"{}, with blanks", "{}，但有空着的元素"};
 constexpr Text first_wrong_is{"Wrong: the first wrong step is {}.", "错误：最先出错的一步是{}。"};
 constexpr Text named_step{"{} {}", "“{}”{}"};
@@ -66,9 +72,11 @@ std::vector<WrongEntry> wrong_entries(const Finding& finding) {
 }
 
 std::string ReportWords::verdict(const Report& report) const {
+  if (report.missing) return show::say(language_, missing_answer);
   if (report.unusable) return show::say(language_, unusable, *report.unusable);
   if (!report.findings.empty()) return show::say(language_, first_wrong_is, step(report.findings.front()));
-  if (report.is_incomplete()) return show::say(language_, incomplete, report.blanks);
+  if (report.all_blank) return show::say(language_, incomplete_alone, gaps(report));
+  if (report.is_incomplete()) return show::say(language_, incomplete, gaps(report));
   std::vector<std::string> missing;
   for (const StepName& name : step_names) {
     const auto of_step = [&](const StepVerdict& s) { return s.step == name.step; };
@@ -85,6 +93,32 @@ std::string ReportWords::verdict(const StepVerdict& step) const {
   if (step.verdict == Verdict::wrong && !step.same_shape) return show::say(language_, other_shape);
   const std::string verdict(name_of(step.verdict).text.in(language_));
   return step.has_blanks ? show::say(language_, with_blanks, verdict) : verdict;
+}
+
+std::string ReportWords::gaps(const Report& report) const {
+  if (report.all_blank) return show::say(language_, nothing_filled_in);
+  std::vector<std::string> lacking;
+  for (const StepId step : report.lacking) lacking.push_back(title(step));
+  std::string text = lacking.empty() ? "" : show::say(language_, still_missing, joined(language_, lacking));
+  if (report.blanks > 0)
+    text += (text.empty() ? "" : show::say(language_, show::phrase::semicolon)) +
+            show::say(language_, blank_entries, report.blanks);
+  return text;
+}
+
+std::string ReportWords::message(const Report& report, std::optional<Hint> level) const {
+  if (report.unusable) return *report.unusable;
+  if (report.is_right()) return "";
+  std::vector<std::string> sentences = level ? hint(report, *level) : std::vector{verdict(report)};
+  if (!level && !report.findings.empty())
+    for (std::string& cause : causes(report.findings.front())) sentences.push_back(std::move(cause));
+  std::string text;
+  for (const std::string& sentence : sentences) {
+    const bool is_open = text.ends_with(')') || text.ends_with("）");
+    const std::string space = text.empty() || language_ == Language::zh ? "" : " ";
+    text += (is_open ? show::say(language_, show::phrase::semicolon) : space) + sentence;
+  }
+  return text;
 }
 
 std::string ReportWords::title(StepId step) const {

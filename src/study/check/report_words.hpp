@@ -19,6 +19,10 @@ class ReportWords {
   // "Wrong: the first step that is wrong is Scaled scores Z⁽¹⁾."
   std::string verdict(const Report& report) const;
   std::string verdict(const StepVerdict& step) const;
+  // What an incomplete answer lacks: "not given: Keys; blank entries: 2".
+  std::string gaps(const Report& report) const;
+  // The verdict and the likely mistake, in one line, for a table; nothing of an answer that is right.
+  std::string message(const Report& report, std::optional<Hint> level) const;
 
   // "Scaled scores", "Z⁽¹⁾", "Scaled scores Z⁽¹⁾"
   std::string title(StepId step) const;

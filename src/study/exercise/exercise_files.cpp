@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "io/json/writer.hpp"
 #include "io/problem/problem_writer.hpp"
+#include "io/problem/trace_writer.hpp"
 #include "study/mistakes/simulate.hpp"
 
 namespace mha::study {
@@ -13,44 +13,21 @@ namespace {
 
 // As many heads as any step has.
 Index heads_of(const Written& steps) {
-  Index heads = 0;
+  Index heads = 1;
   for (const StepName& name : step_names)
     if (const Tensor* step = steps[static_cast<std::size_t>(name.step)].get(); step != nullptr && name.per_head)
       heads = std::max(heads, step->shape().heads);
   return heads;
 }
 
-// {"heads": [{"head": 1, "Q": …}, …], "concat": …, "output": …}: members of the open object, for the steps that are there.
-// write(tensor, head) writes one matrix.
-template <typename WriteMatrix>
-void write_steps(io::JsonWriter& json, const Written& steps, WriteMatrix write) {
-  const auto write_those = [&](bool per_head, Index head, Index heads) {
-    for (const StepName& name : step_names) {
-      const Tensor* step = steps[static_cast<std::size_t>(name.step)].get();
-      if (step == nullptr || name.per_head != per_head) continue;
-      json.key(name.id);
-      write(*step, broadcast(head, step->shape().heads, heads));
-    }
-  };
-  const Index heads = heads_of(steps);
-  if (heads > 0) {
-    json.key("heads");
-    json.begin_array();
-    for (Index head = 0; head < heads; ++head) {
-      json.begin_object();
-      json.integer("head", head + 1);
-      write_those(true, head, heads);
-      json.end();
-    }
-    json.end();
-  }
-  write_those(false, 0, 1);
-}
-
 // Without X, which is given.
 Written from_step(Written steps, StepId first) {
   std::fill_n(steps.begin(), std::max<std::size_t>(1, static_cast<std::size_t>(first)), nullptr);
   return steps;
+}
+
+void write_work(io::JsonWriter& json, const Written& steps, const std::function<void(const Tensor&, Index)>& write) {
+  io::write_steps(json, {[&](StepId step) { return steps[static_cast<std::size_t>(step)].get(); }, write, heads_of(steps)});
 }
 
 void write_blank(io::JsonWriter& json, const Shape& shape) {
@@ -70,7 +47,7 @@ void write_mistake(io::JsonWriter& json, const Outcome& outcome) {
   json.key("what");
   io::write_caption(json, {std::string(outcome.mistake->what.en), std::string(outcome.mistake->what.zh), true});
   json.text("first_wrong", name_of(*outcome.shown_by).id);
-  write_steps(json, from_step(outcome.numbers, *outcome.shown_by), [&](const Tensor& step, Index head) {
+  write_work(json, from_step(outcome.numbers, *outcome.shown_by), [&](const Tensor& step, Index head) {
     json.matrix(step.matrix(0, head), step.shape().rows, step.shape().cols);
   });
   json.end();
@@ -82,8 +59,8 @@ void write_answer_template(io::Sink& sink, const Problem& problem) {
   io::JsonWriter json(sink);
   json.begin_object();
   const Plan plan = answer_plan(problem);
-  write_steps(json, from_step(written(plan, simulate(plan)), StepId::Q),
-              [&](const Tensor& step, Index) { write_blank(json, step.shape()); });
+  write_work(json, from_step(written(plan, simulate(plan)), StepId::Q),
+             [&](const Tensor& step, Index) { write_blank(json, step.shape()); });
   json.end();
   json.finish();
 }

@@ -44,8 +44,8 @@ class Explainer {
           fmt::format("more than {} entries lie behind this one; a smaller --depth shows the nearest", most_in_tree));
     const show::Scene& scene = show::scene_of(layers_, id);
     if (scene.plan.value(id).shape.heads == 1) place.head = 0;  // in this layer, whatever it was in a later one
-    Explanation result{
-        id, place, at, show::full_entry(scene, id, place, at), show::number_at(scene, id, place, at), {}, false, {}};
+    Explanation result{id, place, at, show::full_entry(scene, id, place, at), show::number_at(scene, id, place, at),
+                       {}, false, {}};
     const Step* step = step_behind(scene.plan, id);
     if (step == nullptr || depth == 0) return result;
     if (!told_.insert({id, place.item, show::own_head(scene, id, place.head), at.row, at.column}).second) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io/files/sink.hpp"
 #include "show/pages/spelling.hpp"
 #include "study/explain/entry.hpp"
 
@@ -40,5 +41,18 @@ std::vector<bool> values_behind(const Plan& plan, const EntryRange& range, Depth
 
 // Every entry of the range, in order.
 std::vector<Explanation> explain(const show::Scenes& layers, const EntryRange& range, Depth depth);
+
+// What was asked for, and the explanation of each entry of it.
+struct ExplainedRange {
+  EntryRange range;
+  std::vector<Explanation> entries;
+};
+
+// As a page.
+show::Document describe(const show::Scenes& layers, const std::vector<ExplainedRange>& ranges);
+
+// As JSON: {"format": "mha-explanation", …, "entries": [{"entry", "step", "head", "row", "column", "value", "formula",
+// "work", "terms", "maximum", "head_shares", "operands"}]}; what an entry does not have is left out.
+void write_explanations(io::Sink& sink, const show::Scenes& layers, const std::vector<Explanation>& entries);
 
 }  // namespace mha::study

@@ -1,5 +1,5 @@
 // Writes explanations as JSON. Numbers of heads, rows and columns count from 1, as in all files.
-#include "study/explain/explanation_json.hpp"
+#include "study/explain/explain.hpp"
 
 #include "io/json/writer.hpp"
 #include "show/words/notation.hpp"
@@ -15,7 +15,8 @@ std::string plain(const show::Words& words) {
 
 class ExplanationWriter {
  public:
-  ExplanationWriter(io::Sink& sink, const show::Scenes& layers) : json_(sink), layers_(layers), trace_(layers.front().trace) {}
+  ExplanationWriter(io::Sink& sink, const show::Scenes& layers)
+      : json_(sink), layers_(layers), trace_(layers.front().trace) {}
 
   void write(const std::vector<Explanation>& entries) {
     json_.begin_object();

@@ -1,5 +1,5 @@
 // Tells explanations as a page: the step once, then each entry with its sum, then where its numbers come from.
-#include "study/explain/explanation_page.hpp"
+#include "study/explain/explain.hpp"
 
 #include "show/pages/facts.hpp"
 #include "show/pages/page.hpp"
@@ -71,7 +71,8 @@ class ExplanationPage {
     const show::Scene& scene = show::scene_of(layers_, first.value);
     const bool named = scene.is_stack() && !is_of_no_layer(explained.range.step);
     return fmt::format("{}{}[{},{}]", named ? fmt::format("layer{}.", page_.counted(scene.layer)) : "",
-                       symbol(scene, first.value, first.place), number(explained.range.row), number(explained.range.column));
+                       symbol(scene, first.value, first.place), number(explained.range.row),
+                       number(explained.range.column));
   }
 
   void add_step(const Explanation& entry) {

@@ -15,6 +15,7 @@ class Forms {
 
   // The right plan as one more form, to be edited.
   PlanEditor& add(std::string detail = {}) { return edits_.emplace_back(PlanEditor(right), std::move(detail)).first; }
+  void take_back() { edits_.pop_back(); }
   // The mistake cannot be made on this problem.
   void none() { edits_.clear(); }
   bool has(StepId id) const { return right.find(id).has_value(); }
@@ -30,6 +31,12 @@ class Forms {
   std::list<std::pair<PlanEditor, std::string>> edits_;
 };
 
+// The form with these arguments, as a row of a table names it.
+template <auto form, auto... arguments>
+void with(Forms& forms) {
+  form(forms, arguments...);
+}
+
 std::span<const Mistake> projection_mistakes();
 std::span<const Mistake> head_mistakes();
 std::span<const Mistake> rope_mistakes();
@@ -37,5 +44,6 @@ std::span<const Mistake> score_mistakes();
 std::span<const Mistake> mask_mistakes();
 std::span<const Mistake> weight_mistakes();
 std::span<const Mistake> output_mistakes();
+std::span<const Mistake> block_mistakes();
 
 }  // namespace mha::study

@@ -90,7 +90,7 @@ Variants answers_of(Variants forms) {
 std::vector<Mistake> collect() {
   std::vector<Mistake> all;
   for (const auto& group : {projection_mistakes(), head_mistakes(), rope_mistakes(), score_mistakes(), mask_mistakes(),
-                            weight_mistakes(), output_mistakes()})
+                            weight_mistakes(), output_mistakes(), block_mistakes()})
     all.insert(all.end(), group.begin(), group.end());
   return all;
 }

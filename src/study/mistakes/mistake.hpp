@@ -21,10 +21,14 @@ class Forms;
 
 struct Mistake {
   std::string_view id;
-  Text what;                   // what was done, and the remedy, in one sentence
   StepId first;                // the first step that shows it
   char frequency;              // 'A': most reported, 'B', 'C'
   void (*make)(Forms& forms);  // adds none where the mistake cannot be made on this problem
+  Text what;                   // what was done, and the remedy, in one sentence
+
+  constexpr Mistake(std::string_view name, StepId step, char often, void (*form)(Forms&), std::string_view en,
+                    std::string_view zh)
+      : id(name), first(step), frequency(often), make(form), what{en, zh} {}
 
   // The forms as answers give them: K and V stand once for each query head (see answer_plan), and a row, column or slice of
   // −∞ is tried as 0 and as NaN. The problem must outlive the plans.

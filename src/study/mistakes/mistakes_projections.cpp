@@ -13,8 +13,14 @@ namespace {
 
 using Projections = std::vector<Projection>;
 
-Projections all_projections() {
-  return {projections.begin(), projections.end()};
+constexpr const Projection& projection_of(StepId id) {
+  return projections[static_cast<std::size_t>(id) - static_cast<std::size_t>(StepId::Q)];
+}
+
+// The form made with these of Q, K and V.
+template <auto form, StepId... ids>
+void of(Forms& forms) {
+  form(forms, Projections{projection_of(ids)...});
 }
 
 // X·Wᵀ fits where W is square: that of all heads, or else each head's own.
@@ -80,6 +86,15 @@ void with_weights_of_another(Forms& forms, const Sources& sources) {
       in.insert(in.end(), from.begin() + 2, from.end());
     }
   }
+}
+
+// In pairs: whose result, whose weights.
+template <StepId... ids>
+void with_weights_of(Forms& forms) {
+  constexpr std::array all{ids...};
+  Sources sources;
+  for (std::size_t i = 0; i < all.size(); i += 2) sources.emplace_back(projection_of(all[i]), projection_of(all[i + 1]));
+  with_weights_of_another(forms, sources);
 }
 
 // K and V from X instead of X_kv; exchanged: and Q from X_kv.
@@ -172,161 +187,69 @@ void packed_interleaved(Forms& forms) {
 }
 
 constexpr std::array projection_rows = {
-    Mistake{"weights_transposed",
-            {"X was multiplied by the transposed weights Wᵀ: a token is a row here, so the product is X·W",
-             "X 乘的是转置后的权重矩阵 Wᵀ：这里每个词元是一行，应当计算 X·W"},
-            StepId::Q,
-            'A',
-            [](Forms& forms) { weights_transposed(forms, all_projections()); }},
-    Mistake{"weights_transposed_q",
-            {"Q was computed with the transposed W_Q: it is X·W_Q, not X·W_Qᵀ",
-             "计算 Q 时 W_Q 被转置：应为 X·W_Q，而不是 X·W_Qᵀ"},
-            StepId::Q,
-            'C',
-            [](Forms& forms) { weights_transposed(forms, {Q_projection}); }},
-    Mistake{"weights_transposed_k",
-            {"K was computed with the transposed W_K: it is X·W_K, not X·W_Kᵀ",
-             "计算 K 时 W_K 被转置：应为 X·W_K，而不是 X·W_Kᵀ"},
-            StepId::K,
-            'C',
-            [](Forms& forms) { weights_transposed(forms, {K_projection}); }},
-    Mistake{"weights_transposed_v",
-            {"V was computed with the transposed W_V: it is X·W_V, not X·W_Vᵀ",
-             "计算 V 时 W_V 被转置：应为 X·W_V，而不是 X·W_Vᵀ"},
-            StepId::V,
-            'C',
-            [](Forms& forms) { weights_transposed(forms, {V_projection}); }},
-    Mistake{"bias_forgotten",
-            {"the biases b_Q, b_K and b_V were left out: each is added to every row after the product with its W",
-             "漏加了偏置 b_Q、b_K、b_V：乘完 W 之后，每一行都要加上对应的偏置"},
-            StepId::Q,
-            'B',
-            [](Forms& forms) { bias_forgotten(forms, all_projections()); }},
-    Mistake{"bias_forgotten_q",
-            {"b_Q was left out: it is added to every row of X·W_Q", "漏加了 b_Q：X·W_Q 的每一行都要加上它"},
-            StepId::Q,
-            'B',
-            [](Forms& forms) { bias_forgotten(forms, {Q_projection}); }},
-    Mistake{"bias_forgotten_k",
-            {"b_K was left out: it is added to every row of X·W_K", "漏加了 b_K：X·W_K 的每一行都要加上它"},
-            StepId::K,
-            'B',
-            [](Forms& forms) { bias_forgotten(forms, {K_projection}); }},
-    Mistake{"bias_forgotten_v",
-            {"b_V was left out: it is added to every row of X·W_V", "漏加了 b_V：X·W_V 的每一行都要加上它"},
-            StepId::V,
-            'B',
-            [](Forms& forms) { bias_forgotten(forms, {V_projection}); }},
-    Mistake{"swap_qk",
-            {"W_Q and W_K were exchanged: the queries come from W_Q and the keys from W_K",
-             "W_Q 与 W_K 用反了：查询由 W_Q 得到，键由 W_K 得到"},
-            StepId::Q,
-            'C',
-            [](Forms& forms) {
-              with_weights_of_another(forms, {{Q_projection, K_projection}, {K_projection, Q_projection}});
-            }},
-    Mistake{
-        "q_from_wk",
-        {"Q was computed with W_K: the queries have their own weights W_Q", "Q 用了 W_K 计算：查询有自己的权重矩阵 W_Q"},
-        StepId::Q,
-        'B',
-        [](Forms& forms) {
-          with_weights_of_another(forms, {{Q_projection, K_projection}});
-        }},
-    Mistake{
-        "q_from_wv",
-        {"Q was computed with W_V: the queries have their own weights W_Q", "Q 用了 W_V 计算：查询有自己的权重矩阵 W_Q"},
-        StepId::Q,
-        'B',
-        [](Forms& forms) {
-          with_weights_of_another(forms, {{Q_projection, V_projection}});
-        }},
-    Mistake{"k_from_wq",
-            {"K was computed with W_Q: the keys have their own weights W_K", "K 用了 W_Q 计算：键有自己的权重矩阵 W_K"},
-            StepId::K,
-            'B',
-            [](Forms& forms) {
-              with_weights_of_another(forms, {{K_projection, Q_projection}});
-            }},
-    Mistake{"k_from_wv",
-            {"K was computed with W_V: the keys have their own weights W_K", "K 用了 W_V 计算：键有自己的权重矩阵 W_K"},
-            StepId::K,
-            'B',
-            [](Forms& forms) {
-              with_weights_of_another(forms, {{K_projection, V_projection}});
-            }},
-    Mistake{"v_from_wq",
-            {"V was computed with W_Q: the values have their own weights W_V", "V 用了 W_Q 计算：值有自己的权重矩阵 W_V"},
-            StepId::V,
-            'B',
-            [](Forms& forms) {
-              with_weights_of_another(forms, {{V_projection, Q_projection}});
-            }},
-    Mistake{"swap_kv",
-            {"W_K and W_V were exchanged: the keys come from W_K and the values from W_V",
-             "W_K 与 W_V 用反了：键由 W_K 得到，值由 W_V 得到"},
-            StepId::K,
-            'B',
-            [](Forms& forms) {
-              with_weights_of_another(forms, {{K_projection, V_projection}, {V_projection, K_projection}});
-            }},
-    Mistake{"cross_kv_from_x",
-            {"K and V were computed from X: in cross-attention only the queries come from X, keys and values from X_kv",
-             "K 和 V 由 X 得到：交叉注意力中只有查询来自 X，键和值来自 X_kv"},
-            StepId::K,
-            'A',
-            [](Forms& forms) { other_inputs(forms, false); }},
-    Mistake{"cross_swapped",
-            {"X and X_kv were exchanged: the queries come from X, keys and values from X_kv",
-             "X 与 X_kv 用反了：查询来自 X，键和值来自 X_kv"},
-            StepId::Q,
-            'B',
-            [](Forms& forms) { other_inputs(forms, true); }},
-    Mistake{"packed_order",
-            {"W_QKV was cut in another order: its columns are all queries, then all keys, then all values",
-             "W_QKV 的拆分顺序不对：各列依次是全部查询、全部键、全部值"},
-            StepId::Q,
-            'B',
-            packed_order},
-    Mistake{"packed_interleaved",
-            {"W_QKV was read as q, k, v of head 1, then of head 2, and so on: its columns are all queries, all keys, all "
-             "values",
-             "W_QKV 被读成先是头 1 的查询、键、值，再是头 2 的……：各列其实依次是全部查询、全部键、全部值"},
-            StepId::Q,
-            'B',
-            packed_interleaved},
-    Mistake{"v_from_wk",
-            {"V was computed with W_K: the values have their own weights W_V", "V 用了 W_K 计算：值有自己的权重矩阵 W_V"},
-            StepId::V,
-            'C',
-            [](Forms& forms) {
-              with_weights_of_another(forms, {{V_projection, K_projection}});
-            }},
-    Mistake{"one_projection",
-            {"one projection with W_Q served as Q, K and V: keys and values have their own weights W_K and W_V",
-             "Q、K、V 共用了 W_Q 一个投影：键和值各有自己的权重矩阵 W_K、W_V"},
-            StepId::K,
-            'B',
-            [](Forms& forms) {
-              with_weights_of_another(forms, {{K_projection, Q_projection}, {V_projection, Q_projection}});
-            }},
-    Mistake{"no_projection",
-            {"X itself was used as Q, K and V: each is a projection of X with its own weights",
-             "直接把 X 当作 Q、K、V：三者都要用各自的权重矩阵对 X 作投影"},
-            StepId::Q,
-            'C',
-            [](Forms& forms) { not_projected(forms, all_projections()); }},
-    Mistake{"v_not_projected",
-            {"X itself was used as V: the values are X·W_V", "直接把 X 当作 V：值应为 X·W_V"},
-            StepId::V,
-            'C',
-            [](Forms& forms) { not_projected(forms, {V_projection}); }},
-    Mistake{"relu_projection",
-            {"negative entries of Q, K and V were set to 0 (relu): a projection has no activation function",
-             "把 Q、K、V 中的负数置成了 0（ReLU）：投影之后没有激活函数"},
-            StepId::Q,
-            'B',
-            relu_projection},
+    Mistake("weights_transposed", StepId::Q, 'A', of<weights_transposed, StepId::Q, StepId::K, StepId::V>,
+            "X was multiplied by the transposed weights Wᵀ: a token is a row here, so the product is X·W",
+            "X 乘的是转置后的权重矩阵 Wᵀ：这里每个词元是一行，应当计算 X·W"),
+    Mistake("weights_transposed_q", StepId::Q, 'C', of<weights_transposed, StepId::Q>,
+            "Q was computed with the transposed W_Q: it is X·W_Q, not X·W_Qᵀ",
+            "计算 Q 时 W_Q 被转置：应为 X·W_Q，而不是 X·W_Qᵀ"),
+    Mistake("weights_transposed_k", StepId::K, 'C', of<weights_transposed, StepId::K>,
+            "K was computed with the transposed W_K: it is X·W_K, not X·W_Kᵀ",
+            "计算 K 时 W_K 被转置：应为 X·W_K，而不是 X·W_Kᵀ"),
+    Mistake("weights_transposed_v", StepId::V, 'C', of<weights_transposed, StepId::V>,
+            "V was computed with the transposed W_V: it is X·W_V, not X·W_Vᵀ",
+            "计算 V 时 W_V 被转置：应为 X·W_V，而不是 X·W_Vᵀ"),
+    Mistake("bias_forgotten", StepId::Q, 'B', of<bias_forgotten, StepId::Q, StepId::K, StepId::V>,
+            "the biases b_Q, b_K and b_V were left out: each is added to every row after the product with its W",
+            "漏加了偏置 b_Q、b_K、b_V：乘完 W 之后，每一行都要加上对应的偏置"),
+    Mistake("bias_forgotten_q", StepId::Q, 'B', of<bias_forgotten, StepId::Q>,
+            "b_Q was left out: it is added to every row of X·W_Q", "漏加了 b_Q：X·W_Q 的每一行都要加上它"),
+    Mistake("bias_forgotten_k", StepId::K, 'B', of<bias_forgotten, StepId::K>,
+            "b_K was left out: it is added to every row of X·W_K", "漏加了 b_K：X·W_K 的每一行都要加上它"),
+    Mistake("bias_forgotten_v", StepId::V, 'B', of<bias_forgotten, StepId::V>,
+            "b_V was left out: it is added to every row of X·W_V", "漏加了 b_V：X·W_V 的每一行都要加上它"),
+    Mistake("swap_qk", StepId::Q, 'C', with_weights_of<StepId::Q, StepId::K, StepId::K, StepId::Q>,
+            "W_Q and W_K were exchanged: the queries come from W_Q and the keys from W_K",
+            "W_Q 与 W_K 用反了：查询由 W_Q 得到，键由 W_K 得到"),
+    Mistake("q_from_wk", StepId::Q, 'B', with_weights_of<StepId::Q, StepId::K>,
+            "Q was computed with W_K: the queries have their own weights W_Q", "Q 用了 W_K 计算：查询有自己的权重矩阵 W_Q"),
+    Mistake("q_from_wv", StepId::Q, 'B', with_weights_of<StepId::Q, StepId::V>,
+            "Q was computed with W_V: the queries have their own weights W_Q", "Q 用了 W_V 计算：查询有自己的权重矩阵 W_Q"),
+    Mistake("k_from_wq", StepId::K, 'B', with_weights_of<StepId::K, StepId::Q>,
+            "K was computed with W_Q: the keys have their own weights W_K", "K 用了 W_Q 计算：键有自己的权重矩阵 W_K"),
+    Mistake("k_from_wv", StepId::K, 'B', with_weights_of<StepId::K, StepId::V>,
+            "K was computed with W_V: the keys have their own weights W_K", "K 用了 W_V 计算：键有自己的权重矩阵 W_K"),
+    Mistake("v_from_wq", StepId::V, 'B', with_weights_of<StepId::V, StepId::Q>,
+            "V was computed with W_Q: the values have their own weights W_V", "V 用了 W_Q 计算：值有自己的权重矩阵 W_V"),
+    Mistake("swap_kv", StepId::K, 'B', with_weights_of<StepId::K, StepId::V, StepId::V, StepId::K>,
+            "W_K and W_V were exchanged: the keys come from W_K and the values from W_V",
+            "W_K 与 W_V 用反了：键由 W_K 得到，值由 W_V 得到"),
+    Mistake("cross_kv_from_x", StepId::K, 'A', with<other_inputs, false>,
+            "K and V were computed from X: in cross-attention only the queries come from X, keys and values from X_kv",
+            "K 和 V 由 X 得到：交叉注意力中只有查询来自 X，键和值来自 X_kv"),
+    Mistake("cross_swapped", StepId::Q, 'B', with<other_inputs, true>,
+            "X and X_kv were exchanged: the queries come from X, keys and values from X_kv",
+            "X 与 X_kv 用反了：查询来自 X，键和值来自 X_kv"),
+    Mistake("packed_order", StepId::Q, 'B', packed_order,
+            "W_QKV was cut in another order: its columns are all queries, then all keys, then all values",
+            "W_QKV 的拆分顺序不对：各列依次是全部查询、全部键、全部值"),
+    Mistake(
+        "packed_interleaved", StepId::Q, 'B', packed_interleaved,
+        "W_QKV was read as q, k, v of head 1, then of head 2, and so on: its columns are all queries, all keys, all values",
+        "W_QKV 被读成先是头 1 的查询、键、值，再是头 2 的……：各列其实依次是全部查询、全部键、全部值"),
+    Mistake("v_from_wk", StepId::V, 'C', with_weights_of<StepId::V, StepId::K>,
+            "V was computed with W_K: the values have their own weights W_V", "V 用了 W_K 计算：值有自己的权重矩阵 W_V"),
+    Mistake("one_projection", StepId::K, 'B', with_weights_of<StepId::K, StepId::Q, StepId::V, StepId::Q>,
+            "one projection with W_Q served as Q, K and V: keys and values have their own weights W_K and W_V",
+            "Q、K、V 共用了 W_Q 一个投影：键和值各有自己的权重矩阵 W_K、W_V"),
+    Mistake("no_projection", StepId::Q, 'C', of<not_projected, StepId::Q, StepId::K, StepId::V>,
+            "X itself was used as Q, K and V: each is a projection of X with its own weights",
+            "直接把 X 当作 Q、K、V：三者都要用各自的权重矩阵对 X 作投影"),
+    Mistake("v_not_projected", StepId::V, 'C', of<not_projected, StepId::V>, "X itself was used as V: the values are X·W_V",
+            "直接把 X 当作 V：值应为 X·W_V"),
+    Mistake("relu_projection", StepId::Q, 'B', relu_projection,
+            "negative entries of Q, K and V were set to 0 (relu): a projection has no activation function",
+            "把 Q、K、V 中的负数置成了 0（ReLU）：投影之后没有激活函数"),
 };
 
 }  // namespace

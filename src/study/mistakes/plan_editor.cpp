@@ -54,6 +54,25 @@ void PlanEditor::append(Step next) {
   plan_.steps.insert(plan_.steps.begin() + static_cast<std::ptrdiff_t>(before) + 1, std::move(next));
 }
 
+void PlanEditor::read_instead(ValueId value, ValueId other, const std::vector<StepId>& but) {
+  for (Step& step : plan_.steps)
+    if (std::find(but.begin(), but.end(), step.id) == but.end()) std::replace(step.in.begin(), step.in.end(), value, other);
+}
+
+void PlanEditor::move_behind(StepId id, StepId other) {
+  const auto at = [&](StepId step) { return plan_.steps.begin() + static_cast<std::ptrdiff_t>(place(step)); };
+  assert(at(id) < at(other));
+  std::rotate(at(id), at(id) + 1, at(other) + 1);
+}
+
+void PlanEditor::move_before_first_reader(StepId id) {
+  const ValueId written = value(id);
+  const auto own = plan_.steps.begin() + static_cast<std::ptrdiff_t>(place(id));
+  const auto reads = [&](const Step& step) { return std::count(step.in.begin(), step.in.end(), written) > 0; };
+  const auto reader = std::find_if(plan_.steps.begin(), own, reads);
+  std::rotate(reader, own, own + 1);
+}
+
 bool PlanEditor::changes_nothing(const Plan& from) const {
   const auto same = [](const Step& a, const Step& b) {
     return a.id == b.id && a.in == b.in && a.out == b.out && computes_alike(a, b);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
 #include "core/plan.hpp"
 
@@ -36,6 +37,11 @@ class PlanEditor {
   void append(Step step);
   // The second step, which comes later, is taken first.
   void exchange(StepId first, StepId second) { std::swap(step(first), step(second)); }
+
+  // All steps but these read `other` where they read `value`.
+  void read_instead(ValueId value, ValueId other, const std::vector<StepId>& but);
+  void move_behind(StepId id, StepId other);
+  void move_before_first_reader(StepId id);
 
   // Whether all steps are still as they were.
   bool changes_nothing(const Plan& from) const;

@@ -20,7 +20,8 @@ double distance(const Tensor& a, const Tensor& b);
 
 inline constexpr double same_number = 1e-9;
 
-// The first step, in the order of the computation, whose numbers differ by more than the tolerance.
+// The first step, in the order of the computation, whose numbers differ by more than the tolerance. Masked scores that make
+// the same weights are as good.
 std::optional<StepId> first_step_apart(const Written& numbers, const Written& right, double tolerance = same_number);
 
 // What is right: one form, or two where a row has no key, whose weights are 0 or NaN.

@@ -5,9 +5,9 @@
 
 #include "catch.hpp"
 #include "core/error.hpp"
-#include "io/arrays/array_format.hpp"
 #include "io/arrays/matrix_archive.hpp"
 #include "io/arrays/matrix_files.hpp"
+#include "io/arrays/trace_arrays.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/output_file.hpp"
 #include "io/files/temporary_folder.hpp"

@@ -32,6 +32,30 @@ TEST_CASE("the first column of every line that is not blank is a name", "[roster
         Texts{"O'Neil, Pat", "the \"big\" one", "Bo"});
 }
 
+TEST_CASE("a line of headings is no student, and says where the names are", "[roster]") {
+  CHECK(names_in("name,email\nAnna,a@x\n") == Texts{"Anna"});
+  CHECK(names_in("\xEF\xBB\xBF学号;姓名;班级\n1001;张三;2\n1002;\"李, 四\";2\n") == Texts{"张三", "李, 四"});
+  CHECK(names_in("First name\tLast name\tE-mail\nAnna\tLi\ta@x\n") == Texts{"Anna Li"});
+  CHECK(names_in("姓,名\n张,三\n") == Texts{"张三"});
+  CHECK(names_in("Email address\nanna@x\n") == Texts{"anna@x"});
+  CHECK(names_in("姓名\n张三\n") == Texts{"张三"});
+  CHECK(names_in("Anna,class\nBert,class\n") == Texts{"Anna", "Bert"});
+}
+
+TEST_CASE("columns are separated by commas, semicolons or tabs", "[roster]") {
+  CHECK(names_in("Anna;1\nBert;2\n") == Texts{"Anna", "Bert"});
+  CHECK(names_in("Li, Anna;1\nKim, Bert;2\n") == Texts{"Li, Anna", "Kim, Bert"});
+  CHECK(names_in("Anna\t1\nBert\t2\n,,\n") == Texts{"Anna", "Bert", ",,"});
+  CHECK(names_in("Anna,1\nBert,2\n,,\n") == Texts{"Anna", "Bert"});
+}
+
+TEST_CASE("an index gives the names of folders", "[roster]") {
+  const TemporaryFolder folder;
+  folder.write("index.csv", csv_line({"name", "folder", "seed"}) + csv_line({"a/b", "a_b", "1"}) +
+                                csv_line({csv_text("=1+1"), "_1+1", "2"}));
+  CHECK(read_index(folder / "index.csv") == std::map<std::string, std::string>{{"a_b", "a/b"}, {"_1+1", "=1+1"}});
+}
+
 TEST_CASE("what is no name is told with its line", "[roster]") {
   using Catch::Contains;
   CHECK_THROWS_WITH(names_in("Anna\n\nAnna\n"), Contains("names.csv:3: ") && Contains("\"Anna\"") && Contains("line 1"));
@@ -63,6 +87,10 @@ TEST_CASE("lists are read from files", "[roster]") {
 
 TEST_CASE("fields are quoted where they must be", "[roster]") {
   CHECK(csv_line({"a", "b c", "1"}) == "a,b c,1\n");
+  CHECK(csv_line({"a;b", "c\td"}) == "\"a;b\",\"c\td\"\n");
+  for (const char* formula : {"=1", "+1", "-1", "@x", "＝1", "−1"}) CHECK(csv_text(formula) == std::string("'") + formula);
+  CHECK(csv_text("\tx\xe2\x80\xae") == "\\tx\\u202e");
+  CHECK(csv_text("Anna = Bo") == "Anna = Bo");
   CHECK(csv_line({"a,b", "say \"hi\"", ""}) == "\"a,b\",\"say \"\"hi\"\"\",\n");
 }
 

@@ -6,6 +6,7 @@
 #include "catch.hpp"
 #include "core/error.hpp"
 #include "io/files/answer_files.hpp"
+#include "io/files/student_names.hpp"
 #include "io/files/temporary_folder.hpp"
 
 namespace mha::test {
@@ -152,12 +153,17 @@ TEST_CASE("what cannot be read as matrices of numbers, with its place", "[answer
   refused("", {});
   refused("{}", {"no matrix of any step"});
   refused(R"({"weigths1": [[1]]})", {"no matrix of any step", "weights1"});
-  refused(R"({"Q1": [[null]]})", {"no matrix of any step"});
   refused(R"({"Y": [[1]], "output": [[2]]})", {"output is given twice"});
   refused(R"({"A1": [[1]], "heads": [{"weights": [[0]]}]})", {"weights1 is given twice"});
   CHECK_NOTHROW(read_answer_line(R"({"Y": [[1]], "output": [[1]]})", "same", 1));
   refused(R"({"heads": [{"head": 0, "weights": [[1]]}]})", {"heads[0].head", "from 1"});
   refused(R"({"heads": {"weights": [[1]]}})", {"expected a list of heads"});
+}
+
+TEST_CASE("a matrix of nothing but null is one that was left blank", "[answer]") {
+  const Answer answer = read(R"({"Q1": [[null]], "Y": null})");
+  CHECK(answer.matrices.empty());
+  CHECK(answer.left_blank == std::vector<StepId>{StepId::Q, StepId::output});
 }
 
 TEST_CASE("the place of a fault is that in the file of lines", "[answer]") {
@@ -177,7 +183,7 @@ TEST_CASE("files, folders by name, lines with names", "[answer]") {
   CHECK(answers[1].read().matrices.front().numbers[0] == 2);
   CHECK(answers[2].read().name == "Anna");
   CHECK(answers[3].read().name == folder / "c.jsonl:3");
-  CHECK(answers[4].name == folder / "c.jsonl:4");
+  CHECK(answers[4].file == folder / "c.jsonl:4");
   CHECK_THROWS_AS(answers[4].read(), Error);
   CHECK(answers[5].read().name == folder / "b.json");
   CHECK_THROWS_AS(find_answers({folder / "none.json"}, 0).front().read(), Error);
@@ -185,6 +191,57 @@ TEST_CASE("files, folders by name, lines with names", "[answer]") {
   CHECK_THROWS_AS(find_answers({empty / ""}, 0), Error);
   folder.write("empty.jsonl", "\n");
   CHECK_THROWS_AS(find_answers({folder / "empty.jsonl"}, 0).front().read(), Error);
+}
+
+TEST_CASE("whose an answer is, by the names that platforms give", "[answer]") {
+  const auto is = [](std::string_view path, std::string_view name, std::string_view id = "") {
+    CAPTURE(path);
+    const Submitter found = submitter_of(path);
+    CHECK(found.name == name);
+    CHECK(found.id == id);
+  };
+  is("anna.json", "anna");
+  is("class/Anna Li/answer.json", "Anna Li");
+  is("class/Anna Li/second.json", "second");
+  is("answer.json", "answer");
+  is("./answer.npz", "answer");
+  is("all/Anna Li_12345_assignsubmission_file_answer.json", "Anna Li", "12345");
+  is("all/Anna Li_12345_assignsubmission_file_/answer.json", "Anna Li", "12345");
+  is("all/王伟_7_assignsubmission_file/mine.json", "王伟", "7");
+  is("all/Participant_12345_assignsubmission_file_a_1_2_b.json", "Participant", "12345");
+  is("all/lianna_12345_67890_answer.json", "lianna", "12345");
+  is("all/lianna_LATE_12345_67890_answer-1.json", "lianna", "12345");
+  is("all/week_3_answer.json", "week_3_answer");
+  is("all/a.b.json", "a.b");
+}
+
+TEST_CASE("one folder for each student, and names of theirs that are alike", "[answer]") {
+  const TemporaryFolder folder;
+  const auto write = [&](const std::string& name, const char* text = R"({"Y": [[1]]})") {
+    std::filesystem::create_directories(std::filesystem::path(folder / name).parent_path());
+    folder.write(name, text);
+  };
+  write("m/Bo_1_assignsubmission_file/answer.json");
+  write("m/Bo_2_assignsubmission_file/mine.json");
+  write("m/Cy_3_assignsubmission_file/read.me", "");
+  write("m/Di_4_assignsubmission_file/a.json");
+  write("m/Di_4_assignsubmission_file/b.json");
+  const std::vector<AnswerSource> moodle = find_answers({folder / "m"}, 0);
+  REQUIRE(moodle.size() == 4);
+  CHECK(moodle[0].name == "Bo 1");
+  CHECK(moodle[1].name == "Bo 2");
+  CHECK_FALSE(moodle[2].read);
+  CHECK_THROWS_AS(moodle[3].read(), Error);
+  write("g/submission_11/sheet.json");
+  write("g/submission_12/answer.json");
+  write("g/submission_metadata.yml",
+        "---\nsubmission_11:\n  :submitters:\n  - :name: Anna Li\n    :sid: '1'\n  - :name: \"Zoë: X\"\n  :results:\n    "
+        ":tests:\n"
+        "    - :name: Q\nsubmission_12:\n  :submitters:\n  - :name: 王伟\n");
+  const std::vector<AnswerSource> gradescope = find_answers({folder / "g"}, 0);
+  REQUIRE(gradescope.size() == 2);
+  CHECK(gradescope[0].name == "Anna Li, Zoë: X");
+  CHECK(gradescope[1].name == "王伟");
 }
 
 }  // namespace mha::test

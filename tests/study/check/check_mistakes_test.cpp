@@ -30,13 +30,27 @@ std::optional<Made> made(const Mistake& mistake, const Plan& plan, const Variant
   return result;
 }
 
+// A fill beside which small scores leave no weight.
+bool is_strong_fill(const Mistake& mistake, const Variant& form) {
+  const std::string fill = form.detail.substr(0, form.detail.find(';'));
+  return mistake.id == "mask_fill_weak" && (fill == "−100" || fill == "−1e4" || fill == "−1e5");
+}
+
+bool has_small_scores(const Problem& problem) {
+  const PlainTrace trace = worked_out(answer_plan(problem));
+  for (const PlainMatrix& scores : trace.steps.at(StepId::scores))
+    for (const double score : scores.numbers)
+      if (std::abs(score) > 50) return false;
+  return true;
+}
+
 template <typename Use>
 void each_shown(const Problem& problem, Use use) {
   static std::uint32_t turn = 0;
   const Variants right = answer_forms(problem);
   for (const Mistake& mistake : mistakes())
     for (const Variant& form : mistake.variants(problem)) {
-      if (is_passed_over(turn)) continue;
+      if (is_passed_over(turn) || is_strong_fill(mistake, form)) continue;
       CAPTURE(mistake.id, form.detail);
       if (const std::optional<Made> shown = made(mistake, form.plan, right)) use(*shown);
     }
@@ -71,7 +85,8 @@ void check_problem(const Problem& problem, std::uint32_t seed, Rates& rates) {
     CAPTURE(told(report));
     REQUIRE(report.findings.size() == 1);
     CHECK(is_suspected(report.findings.front(), made.id));
-    CHECK(is_at(report.findings.front(), made.place));
+    if (!problem.is_post_norm())  // there a plain trace does not know which step comes first
+      CHECK(is_at(report.findings.front(), made.place));
     // In part, or with few decimals: where the numbers show it at all.
     const auto part = [](const PlainTrace& trace) { return only(trace, weights_and_output); };
     const auto try_on = [&](const PlainTrace& right, const PlainTrace& answer, Rate& rate) {
@@ -130,6 +145,19 @@ TEST_CASE("mistakes in problems of every kind", "[check]") {
     check_problem(study_variants[seed].draw(seed), seed, rates);
   }
   check_rates(rates);
+}
+
+TEST_CASE("a fill that leaks no weight is no mistake", "[check]") {
+  for (std::uint32_t seed = 0; seed < study_variants.size(); ++seed) {
+    const Problem problem = study_variants[seed].draw(seed);
+    if (!has_small_scores(problem)) continue;
+    const Checker checker(problem);
+    const Mistake& weak = *find_mistake("mask_fill_weak");
+    for (const Variant& form : weak.variants(problem)) {
+      CAPTURE(study_variants[seed].name, form.detail);
+      if (is_strong_fill(weak, form)) CHECK(told(check_trace(checker, worked_out(form.plan))) == "right");
+    }
+  }
 }
 
 TEST_CASE("a flat answer is read as a trace is", "[check]") {

@@ -205,6 +205,39 @@ inline Problem worked_size_causal_problem(std::uint32_t seed) {
   return p;
 }
 
+// n 4, d_model 6, h 3 in a block: norms with gamma and beta (rms without beta), residual sums, an MLP of 5 hidden units.
+inline Problem block_of(std::uint32_t seed, NormPlace place, Norm::Kind kind, Activation activation, bool gated) {
+  Problem p = study_layer(seed, {.tokens = 4, .keys = 4});
+  Dice dice(seed + 1000);
+  const auto norm = [&] {
+    NormRule rule{{.kind = kind, .eps = 0.1}, tenths(dice, {1, 1, 1, 6}, 15), {}};
+    if (kind == Norm::Kind::layer) rule.beta = tenths(dice, {1, 1, 1, 6}, 10);
+    return rule;
+  };
+  p.residual = true;
+  p.norm = norm();
+  p.mlp_norm = norm();
+  p.norm_place = place;
+  p.mlp = Mlp{{tenths(dice, {1, 1, 6, 5}, 10), tenths(dice, {1, 1, 1, 5}, 10)},
+              {tenths(dice, {1, 1, 5, 6}, 10), tenths(dice, {1, 1, 1, 6}, 10)},
+              {},
+              activation};
+  if (gated) p.mlp->gate = Linear{tenths(dice, {1, 1, 6, 5}, 10), tenths(dice, {1, 1, 1, 5}, 10)};
+  return p;
+}
+
+inline Problem pre_block_problem(std::uint32_t seed) {
+  return block_of(seed, NormPlace::pre, Norm::Kind::layer, Activation::gelu, false);
+}
+
+inline Problem post_block_problem(std::uint32_t seed) {
+  return block_of(seed, NormPlace::post, Norm::Kind::layer, Activation::gelu_tanh, false);
+}
+
+inline Problem gated_block_problem(std::uint32_t seed) {
+  return block_of(seed, NormPlace::pre, Norm::Kind::rms, Activation::silu, true);
+}
+
 struct StudyVariant {
   std::string_view name;
   Problem (*draw)(std::uint32_t seed);
@@ -227,6 +260,9 @@ inline constexpr std::array study_variants = {
     StudyVariant{"large scores", large_scores_problem},
     StudyVariant{"worked size", worked_size_problem},
     StudyVariant{"worked size, causal", worked_size_causal_problem},
+    StudyVariant{"block, pre", pre_block_problem},
+    StudyVariant{"block, post", post_block_problem},
+    StudyVariant{"block, gated", gated_block_problem},
 };
 
 }  // namespace mha::test

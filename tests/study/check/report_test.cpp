@@ -23,12 +23,13 @@ struct Wrong {
     trace.steps[StepId::scaled][1] = trace.steps[StepId::scores][1];
     report = check_trace(Checker(problem), trace);
     report.name = "Lee, \"Bo\"";
+    grade(report, Grading());
   }
 };
 
 Report unusable() {
   Report report;
-  report.name = "c.json";
+  report.name = "c";
   report.unusable = "c.json: there is no such file; check the path";
   return report;
 }
@@ -37,7 +38,7 @@ std::string page(const std::vector<Report>& reports, const Problem& problem, std
                  Language language = Language::en) {
   PageOptions options;
   options.language = language;
-  return write_text(describe(reports, problem, options, hint), {});
+  return write_text(describe(reports, problem.title, options, hint), {});
 }
 
 template <typename Write>
@@ -48,13 +49,13 @@ std::string text_of(Write write) {
 }
 
 std::string json(const std::vector<Report>& reports, std::optional<Hint> hint) {
-  return text_of([&](Sink& sink) { write_report_json(sink, reports, hint); });
+  return text_of([&](Sink& sink) { write_report_json(sink, reports, {Language::en, 1, hint}); });
 }
 std::string csv(const std::vector<Report>& reports, std::optional<Hint> hint) {
-  return text_of([&](Sink& sink) { write_report_csv(sink, reports, hint); });
+  return text_of([&](Sink& sink) { write_report_csv(sink, reports, {Language::en, 1, hint}); });
 }
 std::string gradescope(const Report& report, std::optional<Hint> hint) {
-  return text_of([&](Sink& sink) { write_report_gradescope(sink, report, Language::en, 1, hint); });
+  return text_of([&](Sink& sink) { write_report_gradescope(sink, report, Grading(), {Language::en, 1, hint}); });
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ std::string gradescope(const Report& report, std::optional<Hint> hint) {
 TEST_CASE("a report as JSON", "[report]") {
   const Wrong wrong;
   const std::string text = json({wrong.report, unusable()}, no_hint);
-  CHECK(has(text, R"("file": "Lee, \"Bo\"")"));
+  CHECK(has(text, R"("name": "Lee, \"Bo\"")"));
   CHECK(has(text, R"("verdict": "wrong")"));
   CHECK(has(text, R"("first_wrong": {"step": "scaled", "head": 2})"));
   CHECK(has(text, R"("mistakes": ["no_scale")"));
@@ -77,18 +78,21 @@ TEST_CASE("a report as JSON", "[report]") {
 TEST_CASE("a report as a line of a table", "[report]") {
   const Wrong wrong;
   const std::string text = csv({wrong.report, unusable()}, no_hint);
-  CHECK(text.rfind("file,verdict,step,head,mistakes,message\r\n\"Lee, \"\"Bo\"\"\",wrong,scaled,2,no_scale", 0) == 0);
-  CHECK(has(text, "\r\nc.json,unusable,,,,c.json: there is no such file; check the path\r\n"));
+  CHECK(text.rfind("name,verdict,score,given,of,first_wrong,mistakes,message\r\n"
+                   "\"Lee, \"\"Bo\"\"\",wrong,0.1111111111111111,4,16,scaled,no_scale scale_after_softmax,",
+                   0) == 0);
+  CHECK(has(text, "\r\nc,unusable,0,0,0,,,\"c.json: there is no such file; check the path\"\r\n"));
 }
 
-TEST_CASE("a report for Gradescope: a point for each given step that is right in itself", "[report]") {
+TEST_CASE("a report for Gradescope: a point for each step that is right in itself, and none for one that is not given",
+          "[report]") {
   const Wrong wrong;
   const std::string text = gradescope(wrong.report, no_hint);
   CHECK(has(text, "\"score\": 1,\n"));
   CHECK(has(text, R"("visibility": "visible")"));
   CHECK(has(text, R"({"name": "Scores", "score": 1, "max_score": 1, "status": "passed")"));
   CHECK(has(text, R"({"name": "Scaled scores", "score": 0, "max_score": 1, "status": "failed")"));
-  CHECK_FALSE(has(text, "\"Queries\""));
+  CHECK(has(text, R"({"name": "Queries", "score": 0, "max_score": 1, "status": "failed")"));
   CHECK(has(text, "the scores were not scaled"));
   CHECK(has(gradescope(unusable(), no_hint), "\"score\": 0,\n"));
 }
@@ -113,8 +117,8 @@ TEST_CASE("several reports are told one below the other, and counted", "[report]
   Report right;
   right.name = "a.json";
   const std::string text = page({wrong.report, unusable(), right, wrong.report}, wrong.problem, no_hint);
-  CHECK(has(text, "1 right · 0 incomplete · 2 wrong · 1 unusable"));
-  CHECK(has(text, "2         no_scale"));
+  CHECK(has(text, "1 right · 0 incomplete · 2 wrong · 0 missing · 1 unusable"));
+  CHECK(has(text, "2  no_scale"));
 }
 
 TEST_CASE("hints say more and more, and never a true number", "[report]") {

@@ -9,8 +9,6 @@
 #include "core/error.hpp"
 #include "show/text/text_writer.hpp"
 #include "study/check/random_study_problem.hpp"
-#include "study/explain/explanation_json.hpp"
-#include "study/explain/explanation_page.hpp"
 
 namespace mha::test {
 namespace {
@@ -24,10 +22,10 @@ struct Explained {
         plan(make_plan(problem)),
         options(std::move(with)),
         trace(run(plan, {std::vector<bool>(plan.values.size(), true), dtype, {}})),
-        scene(problem, plan, trace, options) {}
+        scene(scenes_of(problem, plan, trace, options)) {}
 
   std::vector<Explanation> all(StepId step, Index head, Depth depth = 1) const {
-    return explain(scene, {step, head, {}, {}}, depth);
+    return explain(scene, {step, 0, head, {}, {}}, depth);
   }
   Explanation one(std::string_view entry, Depth depth = 1) const { return explain(scene, range(entry), depth).front(); }
   EntryRange range(std::string_view entry) const { return parse_entry(entry, problem, plan, options.index_base); }
@@ -39,7 +37,7 @@ struct Explained {
   Plan plan;
   PageOptions options;
   Trace trace;
-  Scene scene;
+  Scenes scene;
 };
 
 Problem worked_problem() {
@@ -146,11 +144,11 @@ TEST_CASE("a depth is a number of steps, and only the values behind them are nee
   const Plan plan = make_plan(problem);
   const PageOptions options;
   for (const int depth : {1, 2, 3, 5}) {
-    const Trace trace = run(plan, {values_behind(plan, StepId::output, depth), Dtype::f64, {}});
-    const Scene scene(problem, plan, trace, options);
-    CHECK(levels(explain(scene, {StepId::output, 0, 0, 0}, depth).front()) == depth);
+    const Trace trace = run(plan, {values_behind(plan, {StepId::output, 0, 0, 0, 0}, depth), Dtype::f64, {}});
+    const Scenes scene = scenes_of(problem, plan, trace, options);
+    CHECK(levels(explain(scene, {StepId::output, 0, 0, 0, 0}, depth).front()) == depth);
   }
-  CHECK_FALSE(values_behind(plan, StepId::scores, 1)[static_cast<std::size_t>(plan.find(StepId::V).value())]);
+  CHECK_FALSE(values_behind(plan, {StepId::scores, 0, 0, 0, 0}, 1)[static_cast<std::size_t>(plan.find(StepId::V).value())]);
 }
 
 TEST_CASE("what is given is told as given", "[study][explain]") {

@@ -9,6 +9,10 @@ namespace {
 
 using Ids = std::vector<std::string_view>;
 
+bool is_of_block(const Mistake& mistake) {
+  return mistake.first == StepId::norm || mistake.first > StepId::output || mistake.id == "residual_before_projection";
+}
+
 // Every mistake that can be made on the problem and shows itself first shows at the step of its row; those whose first
 // step depends on what is given are left to their own tests.
 void check_first_steps(const Problem& problem, const Ids& expected_absent) {
@@ -17,6 +21,7 @@ void check_first_steps(const Problem& problem, const Ids& expected_absent) {
   for (const Mistake& mistake : mistakes()) {
     CAPTURE(mistake.id);
     const std::optional<StepId> shown = shown_first(problem, mistake);
+    if (!shown && !problem.residual && is_of_block(mistake)) continue;
     if (!shown) {
       absent.insert(mistake.id);
       continue;

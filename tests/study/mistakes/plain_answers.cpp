@@ -102,7 +102,16 @@ std::string flat_name(StepId step) {
     case StepId::Q_rot:
     case StepId::K_rot:
     case StepId::capped:
-    case StepId::concat: break;
+    case StepId::concat:
+    case StepId::norm:
+    case StepId::residual:
+    case StepId::mlp_norm:
+    case StepId::gate:
+    case StepId::hidden:
+    case StepId::activated:
+    case StepId::mlp:
+    case StepId::mlp_residual:
+    case StepId::final_norm: break;
   }
   return std::string(name_of(step).id);
 }

@@ -24,7 +24,8 @@ TEST_CASE("an appended step writes down the result, the old one becomes auxiliar
   const Plan plan = std::move(edit).finish().value();
   CHECK(plan.steps.size() == right.steps.size() + 1);
   CHECK(plan.find(StepId::scores) == right.find(StepId::scores));
-  const auto relu = std::find_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.op == Op::activation; });
+  const auto relu =
+      std::find_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.op == Op::activation; });
   CHECK(relu->out == *plan.find(StepId::scores));
   CHECK_FALSE(plan.value(relu->in.front()).step.has_value());
   CHECK((relu - 1)->out == relu->in.front());
@@ -81,9 +82,8 @@ TEST_CASE("an edit of which the op makes no use is refused, and one that changes
 
 TEST_CASE("a mistake that is the right plan still is told as such", "[plan editor]") {
   const Problem p = standard_problem();
-  const Mistake nothing{"nothing", {"", ""}, StepId::weights, 'C', [](Forms& forms) {
-                          forms.add().step(StepId::weights).softmax.over = Softmax::Over::row;
-                        }};
+  const auto no_edit = [](Forms& forms) { forms.add().step(StepId::weights).softmax.over = Softmax::Over::row; };
+  const Mistake nothing("nothing", StepId::weights, 'C', no_edit, "", "");
   CHECK_THROWS_AS(nothing.variants(p), std::logic_error);
 }
 

@@ -1,0 +1,57 @@
+// Answers graded.
+#include "study/check/grading.hpp"
+
+#include <algorithm>
+
+namespace mha::study {
+
+std::vector<GradedStep> graded_steps(const Report& report, const Grading& grading) {
+  std::vector<GradedStep> steps;
+  for (const StepVerdict& verdict : report.steps) {
+    if (verdict.step == StepId::X) continue;
+    if (steps.empty() || steps.back().step != verdict.step)
+      steps.push_back({verdict.step, grading.points[static_cast<std::size_t>(verdict.step)]});
+    GradedStep& step = steps.back();
+    step.given = step.given && verdict.verdict != Verdict::not_given;
+    step.right = step.right && step.given && verdict.verdict != Verdict::wrong && !verdict.has_blanks;
+  }
+  return steps;
+}
+
+void grade(Report& report, const Grading& grading) {
+  const auto is_given = [](const StepVerdict& step) {
+    return step.step != StepId::X && step.verdict != Verdict::not_given;
+  };
+  report.given = std::min(report.of, static_cast<Index>(std::count_if(report.steps.begin(), report.steps.end(), is_given)));
+  double earned = 0, all = 0;
+  for (const GradedStep& step : graded_steps(report, grading)) {
+    all += step.points;
+    if (step.right) earned += step.points;
+    if (!step.given && grading.required[static_cast<std::size_t>(step.step)]) report.lacking.push_back(step.step);
+  }
+  report.score = all > 0 ? earned / all : 0;
+}
+
+Summary::Summary(const std::vector<Report>& reports) {
+  const auto count = [](auto& list, const auto& what) {
+    const auto found = std::find_if(list.begin(), list.end(), [&](const auto& row) { return row.first == what; });
+    found == list.end() ? (void)list.emplace_back(what, 1) : (void)++found->second;
+  };
+  for (const Report& report : reports) {
+    ++answers[static_cast<std::size_t>(report.verdict())];
+    if (report.verdict() != AnswerVerdict::wrong) continue;
+    const Finding& first = report.findings.front();
+    count(steps, first.step);
+    count(mistakes, first.suspects.empty() ? nullptr : first.suspects.front().mistake);
+  }
+  std::sort(steps.begin(), steps.end());
+  const auto place = [](const Mistake* mistake) {
+    return mistake == nullptr ? mha::study::mistakes().size()
+                              : static_cast<std::size_t>(mistake - mha::study::mistakes().data());
+  };
+  std::sort(mistakes.begin(), mistakes.end(), [&](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : place(a.first) < place(b.first);
+  });
+}
+
+}  // namespace mha::study

@@ -1,0 +1,249 @@
+"""A class graded from the sheets to the table of grades: every verdict, the score, and numbers that add up in every format."""
+
+import copy
+import csv
+import io
+import json
+import os
+import unittest
+from pathlib import Path
+
+import numpy
+from check_test import WORKED, InFolder, unscaled
+from mha import run
+
+VERDICTS = ["right", "incomplete", "wrong", "missing", "unusable"]
+CODES = dict(zip(VERDICTS, (0, 1, 1, 1, 2)))
+
+
+def arrays(trace):
+    """As `run` names them, in float32."""
+    steps = {f"heads.{head['head']}.{name}": matrix for head in trace["heads"] for name, matrix in head.items()
+             if not isinstance(matrix, int)} | {"concat": trace["concat"], "output": trace["output"]}
+    return {name: numpy.array(matrix, dtype=float).astype(numpy.float32) for name, matrix in steps.items()}
+
+
+class Class(InFolder):
+    """Seven students with problems of their own, each with another fate."""
+
+    NAMES = {"Anna Li": "right", "=1+1": "right", "张三": "wrong", "Bo, Jr.": "incomplete", "Cy": "missing", "Di": "unusable",
+             "Eve": "right"}
+
+    def setUp(self):
+        super().setUp()
+        lines = "".join(f'{i};"{name}";{i}@x\n' for i, name in enumerate(self.NAMES))
+        roster = self.write("names.csv", "id;name;email\n" + lines)
+        self.course = self.folder / "class"
+        self.assertEqual(run("exercise", "--tokens", "5", "--mask", "causal", "--roster", roster, "-o", self.course).returncode, 0)
+        with open(self.course / "teacher" / "index.csv", encoding="utf-8", newline="") as file:
+            self.places = {row["name"].lstrip("'"): row["folder"] for row in csv.DictReader(file)}
+        self.assertEqual(list(self.places), list(self.NAMES))
+        self.keys = {name: json.loads((self.course / "teacher" / place / "key.json").read_text())
+                     for name, place in self.places.items()}
+        for name in ("Anna Li", "=1+1", "张三", "Bo, Jr."):
+            answer = {part: copy.deepcopy(self.keys[name][part]) for part in ("heads", "concat", "output")}
+            if name == "张三":
+                made = json.loads((self.course / "teacher" / self.places[name] / "mistakes.json").read_text())["mistakes"]
+                wrong = next(mistake for mistake in made if mistake["id"] == "no_scale")
+                for head, other in zip(answer["heads"], wrong["heads"]):
+                    head.update(other)
+                answer.update(concat=wrong["concat"], output=wrong["output"])
+            if name == "Bo, Jr.":
+                del answer["output"]
+            self.place(name).write_text(json.dumps(answer))
+        self.place("Cy").unlink()
+        self.place("Di").write_text('{"heads": [')
+        numpy.savez(self.place("Eve").with_suffix(".npz"), **arrays(self.keys["Eve"]))  # beside the blank template
+
+    def place(self, name):
+        return self.course / self.places[name] / "answer.json"
+
+    def graded(self, *arguments):
+        result = run("check", self.course, *arguments, "--format", "json")
+        self.assertEqual(result.returncode, 2, result.stderr.decode())
+        return json.loads(result.stdout)
+
+    def test_each_against_its_own_problem(self):
+        report = self.graded()
+        answers = {answer["name"]: answer for answer in report["answers"]}
+        self.assertEqual({name: answer["verdict"] for name, answer in answers.items()}, self.NAMES)
+        self.assertEqual({answer["of"] for answer in answers.values()}, {26})
+        self.assertEqual({name: (answer["score"], answer["given"]) for name, answer in answers.items()},
+                         {"Anna Li": (1, 26), "=1+1": (1, 26), "张三": (0.9, 26), "Bo, Jr.": (0.9, 25), "Cy": (0, 0),
+                          "Di": (0, 0), "Eve": (1, 26)})
+        self.assertEqual(report["summary"], {"right": 3, "incomplete": 1, "wrong": 1, "missing": 1, "unusable": 1,
+                                             "steps": [{"step": "scaled", "first_wrong": 1}],
+                                             "mistakes": [{"id": "no_scale", "count": 1}]})
+        self.assertIn("not given: Output projection", answers["Bo, Jr."]["message"])
+        self.assertTrue(answers["Eve"]["file"].endswith("answer.npz"))
+
+    def test_every_format_tells_the_same(self):
+        summary = self.graded()["summary"]
+        self.assertEqual(self.graded("--summary"), {"summary": summary})
+        table = run("check", self.course, "--format", "csv").stdout.decode()
+        rows = list(csv.DictReader(io.StringIO(table, newline="")))
+        for verdict in VERDICTS:
+            self.assertEqual(sum(row["verdict"] == verdict for row in rows), summary[verdict])
+        self.assertIn("'=1+1", [row["name"] for row in rows])
+        counts = list(csv.reader(io.StringIO(run("check", self.course, "--format", "csv", "--summary").stdout.decode())))
+        self.assertEqual(counts, [["what", "name", "count"], *(["verdict", verdict, str(summary[verdict])] for verdict in VERDICTS),
+                                  ["first_wrong", "scaled", "1"], ["mistake", "no_scale", "1"]])
+        for language, words in (("en", "3 right · 1 incomplete · 1 wrong · 1 missing · 1 unusable"),
+                                ("zh", "3 份正确 · 1 份未完成 · 1 份错误 · 1 份未提交 · 1 份无法评阅")):
+            page = run("check", self.course, "--lang", language).stdout.decode()
+            alone = run("check", self.course, "--lang", language, "--summary").stdout.decode()
+            self.assertIn(words, alone)
+            self.assertTrue(page.startswith(alone))
+            self.assertNotIn("Anna", alone)
+            for name in self.NAMES:
+                self.assertIn(name, page)
+
+    def test_a_broken_problem_harms_nobody_else(self):
+        (self.place("Anna Li").parent / "problem.json").write_text("{")
+        self.assertEqual({answer["name"]: answer["verdict"] for answer in self.graded()["answers"]},
+                         self.NAMES | {"Anna Li": "unusable"})
+
+    def test_answers_collected_elsewhere_find_their_student(self):
+        for i, name in enumerate(self.NAMES):
+            file = "lianna_LATE_7_8_answer.json" if name == "Anna Li" else f"{name}_{i}_assignsubmission_file_answer.json"
+            if name not in ("Cy", "=1+1"):
+                self.write(f"all/{file}", self.keys[name])
+        self.write("all/nobody.json", self.keys["Cy"])
+        result = run("check", self.course, self.folder / "all", "--format", "json")
+        self.assertEqual(result.returncode, 2)
+        answers = json.loads(result.stdout)["answers"]
+        verdicts = {answer["name"]: answer["verdict"] for answer in answers}
+        self.assertEqual(verdicts, {name: "missing" if name in ("Cy", "=1+1") else "right" for name in self.NAMES}
+                         | {"nobody": "unusable"})
+
+    def test_a_folder_alone_and_one_that_is_no_class(self):
+        result = run("check", ".", cwd=self.place("Anna Li").parent)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        self.assertEqual(run("check", self.place("Cy").parent).returncode, 1)
+        message = run("check", self.course / "teacher")
+        self.assertEqual(message.returncode, 2)
+        self.assertIn("no problem.json", message.stderr.decode())
+
+    def test_two_answers_in_one_folder(self):
+        (self.place("Anna Li").with_suffix(".npz")).write_bytes(self.place("Eve").with_suffix(".npz").read_bytes())
+        answers = {answer["name"]: answer for answer in self.graded()["answers"]}
+        self.assertEqual(answers["Anna Li"]["verdict"], "unusable")
+        self.assertIn("which of these", answers["Anna Li"]["message"])
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_a_folder_that_cannot_be_read(self):
+        self.place("Anna Li").chmod(0)
+        self.assertEqual(self.graded()["summary"]["unusable"], 2)
+
+
+class Score(InFolder):
+    def graded(self, content, *arguments, code=None):
+        result = run("check", "worked", self.write("answer.json", content), "--format", "json", *arguments)
+        answer = json.loads(result.stdout)["answers"][0]
+        self.assertEqual(result.returncode, CODES[answer["verdict"]])
+        return answer["verdict"], answer["score"]
+
+    def test_what_is_required(self):
+        some = {"heads": [{"weights": head["weights"]} for head in WORKED["heads"]], "output": WORKED["output"]}
+        self.assertEqual(self.graded(some), ("right", 2 / 9))
+        self.assertEqual(self.graded(some, "--require", "weights,Y"), ("right", 2 / 9))
+        self.assertEqual(self.graded(some, "--require", "concat"), ("incomplete", 2 / 9))
+        self.assertEqual(self.graded(some, "--require", "all"), ("incomplete", 2 / 9))
+        one_head = {"A1": WORKED["heads"][0]["weights"]}
+        self.assertEqual(self.graded(one_head, "--require", "weights"), ("incomplete", 0))
+        self.assertEqual(self.graded(unscaled(WORKED), "--require", "all")[0], "wrong")  # which comes first
+        self.assertEqual(self.graded({"Y": [[None] * 4] * 3}), ("incomplete", 0))
+        self.assertEqual(self.graded({"M1": [[None]]})[0], "unusable")  # no matrix of this problem
+
+    def test_points(self):
+        wrong = unscaled(WORKED)
+        self.assertEqual(self.graded(wrong), ("wrong", 4 / 9))
+        self.assertEqual(self.graded(wrong, "--points", "output=4,weights=2"), ("wrong", 4 / 13))
+        self.assertEqual(self.graded(wrong, "--points", "all=0,Q=0.5,scaled=1.5"), ("wrong", 0.25))
+        for content in ({"output": 4, "weights": 2}, {"points": {"output": 4, "A": 2}}):
+            path = self.write("points.json", content)
+            self.assertEqual(self.graded(wrong, "--points", path), ("wrong", 4 / 13))
+        path = self.write("bad.json", {"output": -1})
+        answer = self.write("answer.json", WORKED)
+        for option, text in (("--points", "output"), ("--points", "output=x"), ("--points", "outptu=1"), ("--points", path),
+                             ("--points", "none.json"), ("--require", "outptu"), ("--require", ""), ("--as", "Yx")):
+            result = run("check", "worked", answer, option, text)
+            self.assertEqual((result.returncode, result.stdout), (2, b""), text)
+            self.assertTrue(result.stderr.startswith(b"mha: "))
+
+    def test_gradescope_has_one_maximum_and_names_every_step(self):
+        names = None
+        for content, score in ((WORKED, 13), (unscaled(WORKED), 4), ({"Y": WORKED["output"]}, 4), ("{", 0), ({"Y": None}, 0)):
+            result = run("check", "worked", self.write("answer.json", content), "--points", "output=4,weights=2", "--format",
+                         "gradescope")
+            results = json.loads(result.stdout)
+            self.assertEqual(results["score"], score)
+            self.assertEqual(sum(test["score"] for test in results["tests"]), score)
+            self.assertEqual(sum(test["max_score"] for test in results["tests"]), 13)
+            names = names or [test["name"] for test in results["tests"]]
+            self.assertEqual([test["name"] for test in results["tests"]], names)
+            self.assertTrue(results["output"])
+        self.assertEqual(len(names), 9)
+
+    def test_a_class_of_one(self):
+        page = run("check", "worked", self.write("answer.json", WORKED), "--class").stdout.decode()
+        self.assertIn("1 right · 0 incomplete", page)
+        self.assertIn("100 %", page)
+
+    def test_no_known_mistake_is_counted(self):
+        odd = {"heads": [{"scores": [[7.25, 1, 1], [0, 4, 2], [1, 2, 2]]}]}
+        paths = [self.write("a.json", odd), self.write("b.json", unscaled(WORKED)), self.write("c.json", odd)]
+        summary = json.loads(run("check", "worked", *paths, "--format", "json", "--summary").stdout)["summary"]
+        self.assertEqual(summary["mistakes"], [{"id": None, "count": 2}, {"id": "no_scale", "count": 1}])
+        self.assertEqual(summary["steps"], [{"step": "scores", "first_wrong": 2}, {"step": "scaled", "first_wrong": 1}])
+        hidden = json.loads(run("check", "worked", *paths, "--format", "json", "--hint", "2").stdout)["summary"]
+        self.assertNotIn("mistakes", hidden)
+
+
+class Arrays(InFolder):
+    def verdicts(self, *arguments):
+        result = run("check", "worked", *arguments, "--format", "json")
+        return [answer["verdict"] for answer in json.loads(result.stdout)["answers"]], result
+
+    def test_what_run_writes_is_read(self):
+        for dtype in ("f64", "f32"):
+            for ending in ("npz", "safetensors"):
+                path = self.folder / f"t.{ending}"
+                self.assertEqual(run("run", "worked", "--dtype", dtype, "--with-weights", "-o", path).returncode, 0)
+                self.assertEqual(self.verdicts(path, "--require", "all")[0], ["right"])
+
+    def test_numpy_under_any_name(self):
+        weights = [numpy.array(head["weights"]) for head in WORKED["heads"]]
+        path = self.folder / "answer.npz"
+        numpy.savez_compressed(path, A1=weights[0], weights2=numpy.asfortranarray(weights[1]), Y=numpy.array(WORKED["output"]),
+                               note=numpy.array("hello"))
+        self.assertEqual(self.verdicts(path)[0], ["right"])
+        numpy.savez(path, A=numpy.round(weights, 3), Y=numpy.round(WORKED["output"], 3))
+        self.assertEqual(self.verdicts(path)[0], ["right"])
+        numpy.savez(path, A1=weights[1])
+        self.assertEqual(self.verdicts(path)[0], ["wrong"])
+        numpy.savez(path, other=weights[1])
+        verdicts, result = self.verdicts(path)
+        self.assertEqual((verdicts, result.returncode), (["unusable"], 2))
+        self.assertIn("names no step", result.stderr.decode())
+        path.write_bytes(b"PK")
+        self.assertEqual(self.verdicts(path)[0], ["unusable"])
+
+    def test_one_matrix(self):
+        for name in ("Y", "mine"):
+            numpy.save(self.folder / f"{name}.npy", numpy.array(WORKED["output"], dtype=numpy.float32))
+        self.assertEqual(self.verdicts(self.folder / "Y.npy")[0], ["right"])
+        verdicts, result = self.verdicts(self.folder / "mine.npy")
+        self.assertEqual(verdicts, ["unusable"])
+        self.assertIn("--as", result.stderr.decode())
+        self.assertEqual(self.verdicts(self.folder / "mine.npy", "--as", "Y")[0], ["right"])
+        self.assertEqual(self.verdicts(self.folder / "mine.npy", "--as", "A1")[0], ["wrong"])
+        for odd in (numpy.zeros(3), numpy.array(1.0), numpy.zeros((2, 2), dtype=bool), numpy.zeros((1, 2), dtype=complex)):
+            numpy.save(self.folder / "odd.npy", odd)
+            verdicts, result = self.verdicts(self.folder / "odd.npy", "--as", "Y")
+            self.assertEqual(verdicts, ["unusable"])
+            self.assertTrue(result.stderr.decode().startswith(f"mha: {self.folder / 'odd.npy'}"), result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
