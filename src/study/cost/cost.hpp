@@ -63,9 +63,9 @@ struct Figure {
 inline constexpr std::array figures = {
     Figure{"multiply_adds", {"multiply-adds", "乘加"}, &Totals::multiply_adds, false},
     Figure{"exponentials", {"exponentials", "指数运算"}, &Totals::exponentials, false},
-    Figure{"weights_bytes", {"attention weights", "注意力权重"}, &Totals::weights_bytes, true},
+    Figure{"weights_bytes", {"weights", "权重"}, &Totals::weights_bytes, true},
     Figure{"all_steps_bytes", {"all steps", "所有步骤"}, &Totals::all_steps_bytes, true},
-    Figure{"cache_bytes_per_token", {"cache per token", "每词元缓存"}, &Totals::cache_bytes_per_token, true},
+    Figure{"cache_bytes_per_token", {"cache a token", "每词元缓存"}, &Totals::cache_bytes_per_token, true},
 };
 
 }  // namespace mha::study

@@ -12,16 +12,17 @@ void write_config_of(io::JsonWriter& json, const Cost& cost, std::string_view mo
   json.key("config");
   json.begin_object();
   if (!model.empty()) json.text("model", model);
-  json.integer("batch", layer.batch());
-  json.integer("tokens", layer.queries());
-  json.integer("keys", layer.keys());
-  json.integer("d_model", layer.d_model());
-  json.integer("d_kv", layer.d_kv());
-  json.integer("heads", layer.heads);
-  json.integer("kv_heads", layer.kv_heads);
-  json.integer("d_k", layer.d_k());
-  json.integer("d_v", layer.d_v());
-  json.integer("d_out", layer.d_out());
+  for (const auto& [name, size] : {std::pair{"batch", layer.batch()},
+                                   {"tokens", layer.queries()},
+                                   {"keys", layer.keys()},
+                                   {"d_model", layer.d_model()},
+                                   {"d_kv", layer.d_kv()},
+                                   {"heads", layer.heads},
+                                   {"kv_heads", layer.kv_heads},
+                                   {"d_k", layer.d_k()},
+                                   {"d_v", layer.d_v()},
+                                   {"d_out", layer.d_out()}})
+    json.integer(name, size);
   if (layer.mlp) json.integer("mlp", layer.mlp_width());
   json.integer("layers", cost.layer_count);
   json.text("dtype", cost.type.name);

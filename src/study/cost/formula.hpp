@@ -12,50 +12,39 @@ struct Factor {
   std::string symbol;  // empty: a number without a name
   Index number;
 };
+using Product = std::vector<Factor>;
 
-// A product of sizes, so many times.
-struct Factors {
-  std::vector<Factor> factors;
-  Index times = 1;
+struct Formula {
+  std::string symbols, numbers;
 };
+Formula formula_of(const Product& product);
+// What is alike is put together: 4·n·d_model² + 2·n²·d_model.
+Formula formula_of(const std::vector<Product>& sum);
 
-// The sizes of one layer by the names that they have there: m is n in self-attention, g is h without groups, and so on.
+// The sizes of a layer by the names that they have there: m is n in self-attention, g is h without groups, and so on.
 class SizesByName {
  public:
-  SizesByName(const Problem& problem, const Plan& plan) : problem_(problem), plan_(plan) {}
+  SizesByName(const Problem& layer, const Plan& plan) : layer_(layer), plan_(plan) {}
 
-  Factors entries(ValueId id) const;  // of a value
-  Factors multiply_adds(const Step& product) const;
-  Factors parameters(const Step& product) const;  // of the weight matrix that is its second operand
-  Factors cache() const;                          // a token's keys and values
+  Product entries(ValueId id) const;
+  Product multiply_adds(const Step& product) const;
+  Product parameters(const Step& product) const;  // of the weight matrix that is its second operand
+  Product cache() const;                          // a token's keys and values
   // h·d_k is d_model where it is: so that what does not depend on h says so.
-  Factors without_heads(Factors product) const;
+  Product without_heads(Product product) const;
 
  private:
-  std::vector<Factor> columns(const Value& value) const;
-  std::vector<Factor> heads_and_rows(const Value& value) const;
-  Factor keys() const;
-  Factor groups() const;
-  Factor d_v() const;
-  Factor width(const char* symbol, Index number) const;
+  Product columns(const Value& value) const;
+  Product heads_and_rows(const Value& value) const;
+  Factor keys() const { return {layer_.X_kv ? "m" : "n", layer_.keys()}; }
+  Factor groups() const { return {layer_.kv_heads == layer_.heads ? "h" : "g", layer_.kv_heads}; }
+  Factor d_k() const { return {"d_k", layer_.d_k()}; }
+  Factor d_v() const { return {layer_.d_v() == layer_.d_k() ? "d_k" : "d_v", layer_.d_v()}; }
+  Factor width(const char* symbol, Index number) const { return {number == layer_.d_model() ? "d_model" : symbol, number}; }
 
-  const Problem& problem_;
+  const Problem& layer_;
   const Plan& plan_;
 };
-
-// Products that are alike are put together: 4·n·d_model² + 2·n²·d_model.
-class SumOfProducts {
- public:
-  void add(Factors product);
-  std::string symbols() const;
-  std::string numbers() const;
-
- private:
-  std::vector<Factors> products_;
-};
-
-std::string symbols_of(const Factors& product);
-std::string numbers_of(const Factors& product);
 
 // "33,554,432"
 std::string grouped_digits(Index number);

@@ -6,8 +6,8 @@
 
 namespace mha::study {
 
-// With labels, entries have names (a1, a2, … in head 1, b1, … in head 2) and stand where the split and the concatenation
-// put them: an Error where there are too many to be looked at.
+// With labels, the entries of Q have names instead (a1, a2, … in head 1, b1, … in head 2) and stand where the split puts
+// them: an Error where there are too many to be looked at.
 show::Document shapes_page(const Problem& problem, bool labels, Language language);
 
 }  // namespace mha::study
