@@ -21,7 +21,8 @@ add_test(NAME format COMMAND ${MHA_CLANG_FORMAT} --dry-run --Werror ${cpp_files}
 # apart; `run-clang-tidy -p build-asan` reads everything.
 add_test(NAME tidy COMMAND ${MHA_CLANG_TIDY} -quiet -p ${asan_build} "/mha_(core|compute|io)\\.dir/|/src/(core|compute|io)/")
 
-set(shell_scripts .ci/run scripts/demo scripts/test scripts/setup.sh)
+set(shell_scripts .ci/run scripts/demo scripts/gradescope scripts/test scripts/setup.sh scripts/autograder/setup.sh
+    scripts/autograder/run_autograder)
 add_test(NAME shellcheck COMMAND ${MHA_SHELLCHECK} -x ${shell_scripts} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 
 # The long ones first, so that the others run beside them.

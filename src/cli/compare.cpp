@@ -94,7 +94,7 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
   if (forms.empty())
     throw Error(fmt::format("--mistake {0}: it cannot be made on {1}; `mha mistakes {1}` lists what can. {2}", mistake.id,
                             name, elsewhere(mistake, Language::en)));
-  remarks.emplace_back(std::string(mistake.what.in(language)));
+  remarks.emplace_back(study::in_layout(mistake.what.in(language), problem.layout));
   const study::Variant* shown = shown_form(problem, forms);
   if (shown == nullptr)
     remarks.emplace_back(show::say(language, mistake_hidden) + (language == Language::en ? " " : "") +

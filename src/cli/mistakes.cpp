@@ -31,11 +31,12 @@ constexpr Text id_header{"id", "标识"};
 constexpr Text what_header{"what was done, and the remedy", "错在哪里，应当怎样"};
 
 // Under the title of the first step that shows them.
-void add_by_step(const std::vector<const study::Mistake*>& list, show::PageBuilder& page) {
+void add_by_step(const std::vector<const study::Mistake*>& list, show::PageBuilder& page, Layout layout = {}) {
   for (const StepName& step : step_names) {
     show::Table table;
     for (const study::Mistake* mistake : list)
-      if (mistake->first == step.step) table.rows.push_back({std::string(mistake->id), page.say(mistake->what)});
+      if (mistake->first == step.step)
+        table.rows.push_back({std::string(mistake->id), study::in_layout(page.say(mistake->what), layout)});
     if (table.rows.empty()) continue;
     page.add(show::StepHeading{{}, page.say(step.title), std::string(step.id), {}});
     table.header = page.header(id_header, what_header);
@@ -69,7 +70,7 @@ void list_for(const Problem& problem, show::PageBuilder& page) {
   }
   page.title(problem_title);
   page.paragraph(shown_count, shows.size(), study::mistakes().size());
-  add_by_step(shows, page);
+  add_by_step(shows, page, problem.layout);
   const study::IdGroups alike = study::indistinguishable(made, right, StepId::X, study::same_number);
   if (!alike.empty()) page.section({page.say(alike_title)});
   for (const std::vector<std::string_view>& group : alike) add_ids(group, page);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/tensor.hpp"
+#include "core/text.hpp"
 
 namespace mha {
 
@@ -112,28 +113,51 @@ struct OpInfo {
   double operations = 0;       // for an entry of the result, and
   double per_read = 0;         // as many more for each entry that it reads
   unsigned fields = 0;         // StepField
+  Text way = {};               // how it is done with a pencil, where its formula alone does not say
 };
 
 constexpr OpInfo info_of(Op op) {
   switch (op) {
     case Op::product:
-      return {.name = "product", .sign = "·", .row_wise = true, .sums = true, .per_read = 1, .fields = uses_transposed};
+      return {.name = "product",
+              .sign = "·",
+              .row_wise = true,
+              .sums = true,
+              .per_read = 1,
+              .fields = uses_transposed,
+              .way = {"entry [i,j]: row i of the left matrix times column j of the right one, term by term, added up",
+                      "元素 [i,j]：左矩阵第 i 行与右矩阵第 j 列逐项相乘再相加"}};
     case Op::split: return {.name = "split", .moves = true, .fields = uses_arrangement};
     case Op::rotate: return {.name = "rotate", .row_wise = true, .operations = 3, .fields = uses_pairing};
     case Op::multiply: return {.name = "multiply", .sign = "∘", .row_wise = true, .operations = 1};
     case Op::softcap: return {.name = "softcap", .row_wise = true, .operations = 3, .fields = uses_cap};
-    case Op::add: return {.name = "add", .sign = "+", .row_wise = true, .sums = true, .operations = -1, .per_read = 1};
+    case Op::add:
+      return {.name = "add",
+              .sign = "+",
+              .row_wise = true,
+              .sums = true,
+              .operations = -1,
+              .per_read = 1,
+              .way = {"entry by entry; anything plus −∞ is −∞", "逐个元素相加；任何数加 −∞ 都是 −∞"}};
     case Op::softmax:  // maximum, difference, exponential, sum, quotient
       return {.name = "softmax",
               .row_wise = true,
               .sums = true,
               .shares = Shares::of_one,
               .operations = 5,
-              .fields = uses_softmax};
+              .fields = uses_softmax,
+              .way = {"e^z of each entry, divided by the sum of these over its row; e^(−∞) is 0",
+                      "每个元素取 e^z，再除以该行各 e^z 之和；e^(−∞) 为 0"}};
     case Op::merge: return {.name = "merge", .moves = true, .fields = uses_arrangement};
     case Op::copy: return {.name = "copy", .row_wise = true, .moves = true};
     case Op::norm:  // a sum and a sum of squares; difference, quotient, γ and β
-      return {.name = "norm", .row_wise = true, .operations = 4, .per_read = 3, .fields = uses_norm};
+      return {.name = "norm",
+              .row_wise = true,
+              .operations = 4,
+              .per_read = 3,
+              .fields = uses_norm,
+              .way = {"each row by itself: its mean, its variance (the mean of the squared distances from it), then each entry",
+                      "每一行单独计算：先求均值，再求方差（与均值之差的平方的平均），最后算每个元素"}};
     case Op::activation: return {.name = "activation", .row_wise = true, .operations = 6, .fields = uses_activation};
     case Op::reshape: return {.name = "reshape", .of_attention = false, .moves = true, .fields = uses_heads_first};
     case Op::pool: return {.name = "pool", .of_attention = false, .sums = true, .per_read = 1, .fields = uses_pooling};

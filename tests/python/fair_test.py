@@ -26,7 +26,6 @@ WHOLE_F32 = "a whole number of more than nine digits keeps float32 from being re
 FACTOR = "no factor but the exact one is taken for right"
 REQUIRE = "there is no --require"
 WHOLE = "whole numbers are given more than half a unit"
-NULLS = "an answer of nulls alone is called unusable"
 
 # They are skipped; whoever mends one takes its name away.
 KNOWN_UNFAIR = {
@@ -66,7 +65,6 @@ KNOWN_UNFAIR = {
     "slip: a row twice, in own decimals": OWN,
     "slip: numbers that follow from nothing, in e-notation": E,
     "slip: numbers that follow from nothing, in own decimals": OWN,
-    "gaps: nothing but nulls": NULLS,
     "required: all, one left out": REQUIRE,
     "required: one that is left out": REQUIRE,
     "required: others than the one left out": REQUIRE,

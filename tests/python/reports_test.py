@@ -11,13 +11,7 @@ from mha import SOURCE, run
 FOLDER = SOURCE / "tests" / "reports"
 
 # Answers that mha judges unfairly today, and why. They are skipped; whoever mends one takes its name away.
-KNOWN_UNFAIR = {
-    "w4_a": "remedies name the product of the other layout",
-    "w5_a": "shapes are told without the batch",
-    "w5_b": "shapes are told without the batch",
-    "w5_c": "shapes are told without the batch",
-    "w5x_a": "nothing is computed from a matrix of another shape",
-}
+KNOWN_UNFAIR = {}
 
 
 @dataclass

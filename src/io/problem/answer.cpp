@@ -85,12 +85,13 @@ class AnswerReader {
   void read_packed(Node& node);
   void read_heads(Node& node);
   void read_head(Node& node, Index place);
-  void take(Node& node, StepId step, std::optional<Index> head);
+  void take(Node& node, StepId step, std::optional<Index> head, std::optional<Index> kv_head = {});
   void refuse_another(const Node& node, const AnswerMatrix& matrix) const;
   void pass_over(const Member& member, const std::vector<std::string>& known);
 
   Answer answer_;
   int layer_ = 0;  // that is being read
+  bool is_problem_ = false;  // weights stand in it
 };
 
 Answer AnswerReader::read(Node& root) {
@@ -98,6 +99,9 @@ Answer AnswerReader::read(Node& root) {
     if (member.key == "name") answer_.name = expect_text(member.node);
     if (is_matrix_key(member.key)) read_member(member);
   }
+  const auto is_input = [](const AnswerMatrix& matrix) { return matrix.step == StepId::X; };
+  if (is_problem_ && std::all_of(answer_.matrices.begin(), answer_.matrices.end(), is_input))
+    fail(root, fmt::format("this is a problem: X and weights, and no step that follows from them; expected {}.", expected));
   if (answer_.matrices.empty() && answer_.left_blank.empty()) {
     const std::string hint = answer_.unknown.empty() ? "" : " " + answer_.unknown.front();
     fail(root, fmt::format("no matrix of any step is in it; expected {}.{}", expected, hint));
@@ -116,7 +120,8 @@ void AnswerReader::read_member(Member& member) {
   if (member.key == "layers") return read_layers(member.node);
   if (member.key == "heads") return read_heads(member.node);
   if (member.key == "packed" && member.node.as<Object>() != nullptr) return read_packed(member.node);
-  if (const std::optional<MatrixName> name = matrix_name(member.key)) return take(member.node, name->step, name->head);
+  if (const std::optional<MatrixName> name = answer_name(member.key, false))
+    return take(member.node, name->step, name->head);
   pass_over(member, known_matrix_names());
 }
 
@@ -157,25 +162,28 @@ void AnswerReader::read_heads(Node& node) {
 
 void AnswerReader::read_head(Node& node, Index place) {
   Object& head = expect_object(node, "one head: {\"weights\": …}");
-  for (Member& member : head)
+  std::optional<Index> kv_head;
+  for (Member& member : head) {
+    if (member.key == "kv_head") kv_head = expect_integer(member.node) - 1;
     if (member.key == "head") {
       place = expect_integer(member.node) - 1;
       if (place < 0 || place >= most_heads)
         fail(member.node, fmt::format("found head {}; heads are counted from 1 to their number", place + 1));
     }
+  }
   std::vector<std::string> known;
   for (const StepName& step : step_names)
     if (step.per_head) known.emplace_back(step.id);
   for (Member& member : head) {
     if (member.key == "head" || member.key == "kv_head" || member.key == "name") continue;
-    if (const std::optional<StepId> step = head_step(member.key))
-      take(member.node, *step, place);
+    if (const std::optional<MatrixName> name = answer_name(member.key, true))
+      take(member.node, name->step, place, kv_head);
     else
       pass_over(member, known);
   }
 }
 
-void AnswerReader::take(Node& node, StepId step, std::optional<Index> head) {
+void AnswerReader::take(Node& node, StepId step, std::optional<Index> head, std::optional<Index> kv_head) {
   if (node.as<Null>() != nullptr) return answer_.left_blank.push_back(step);
   Grid& grid = expect_rows(node, Entries::answers);
   if (grid.nulls.size() == grid.numbers.size()) return answer_.left_blank.push_back(step);
@@ -187,7 +195,7 @@ void AnswerReader::take(Node& node, StepId step, std::optional<Index> head) {
     for (const std::size_t hidden : grid.nulls) grid.numbers[hidden] = -std::numeric_limits<double>::infinity();
     grid.nulls.clear();
   }
-  AnswerMatrix matrix{step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls), layer_};
+  AnswerMatrix matrix{step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls), kv_head, layer_};
   refuse_another(node, matrix);
   answer_.matrices.push_back(std::move(matrix));
 }
@@ -206,6 +214,7 @@ void AnswerReader::refuse_another(const Node& node, const AnswerMatrix& matrix) 
 
 // A slip of the pen in a name must not pass unseen.
 void AnswerReader::pass_over(const Member& member, const std::vector<std::string>& known) {
+  is_problem_ = is_problem_ || member.key.rfind("W_", 0) == 0;
   const std::vector<std::string_view> names(known.begin(), known.end());
   answer_.unknown.push_back(
       fmt::format("{} names no step and was passed over.{}", quote(member.key), did_you_mean(member.key, names)));

@@ -19,6 +19,7 @@ struct AnswerMatrix {
   std::vector<Index> axes;         // rows and columns, and in front of them what the file has: heads, a batch
   Numbers numbers;                 // row after row
   std::vector<std::size_t> blank;  // the places of entries that were not filled in; what stands there means nothing
+  std::optional<Index> kv_head;    // from 0, where the file says to whom keys and values belong
   int layer = 0;                   // of a stack, from 0
 };
 
@@ -56,6 +57,9 @@ struct MatrixName {
 
 // "weights1", "A1", "head_output2", "Y", "packed.Q"; "Q" without a number is what belongs to all heads.
 std::optional<MatrixName> matrix_name(std::string_view key);
+
+// The same, and names of other texts: "out1", "Q_head1", "concat_heads"; in the object of a head those of its steps.
+std::optional<MatrixName> answer_name(std::string_view key, bool in_head);
 
 // A step of one head by its id or symbol: "weights", "A".
 std::optional<StepId> head_step(std::string_view key);

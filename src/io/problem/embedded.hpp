@@ -13,6 +13,6 @@ struct EmbeddedFile {
 };
 
 std::span<const EmbeddedFile> examples();  // data/*.json, by name
-std::span<const EmbeddedFile> schemas();   // src/io/*.schema.json
+std::span<const EmbeddedFile> schemas();   // src/io/problem/*.schema.json
 
 }  // namespace mha::io

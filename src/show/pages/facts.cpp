@@ -43,7 +43,6 @@ class FactsOf {
   void layer() {
     sizes();
     rules();
-    block();
   }
 
   void sizes_of_input() {
@@ -67,64 +66,11 @@ class FactsOf {
   Index batch_size() const { return scene_.options.chosen_item ? scene_.options.chosen_item->count : problem_.batch(); }
 
   void rules() {
-    const NumberStyle style(scene_.options.precision, NumberStyle::Origin::given);
     if (problem_.layout == Layout::torch) add(phrase::torch);
-    for (int op = 0; !info_of(static_cast<Op>(op)).name.empty(); ++op) rule_of(static_cast<Op>(op), style);
-  }
-
-  // What the problem says of an op.
-  void rule_of(Op op, const NumberStyle& style) {
-    switch (op) {
-      case Op::rotate: return rope(style);
-      case Op::multiply: return scale();
-      case Op::softcap:
-        if (problem_.softcap) add(phrase::softcap, full_text(*problem_.softcap));
-        return;
-      case Op::add: return masks();
-      case Op::product:
-      case Op::split:
-      case Op::softmax:
-      case Op::merge:
-      case Op::copy:
-      case Op::norm:
-      case Op::activation:
-      case Op::reshape:
-      case Op::pool: return;
-    }
-  }
-
-  void rope(const NumberStyle& style) {
-    if (!problem_.rope) return;
-    const bool half = problem_.rope->pairing == Pairing::half;
-    add(phrase::rope, say(scene_.options.language, half ? phrase::half : phrase::interleaved),
-        style.text(problem_.rope->base));
-  }
-
-  void scale() {
-    if (problem_.scale.kind == Scale::Kind::number) add(phrase::scale, full_text(problem_.scale.number));
-    if (problem_.scale.kind == Scale::Kind::none) add(phrase::no_scale);
-  }
-
-  void block() {
+    for (int op = 0; !info_of(static_cast<Op>(op)).name.empty(); ++op)
+      if (std::string rule = rule_text(scene_, static_cast<Op>(op)); !rule.empty())
+        facts_.parts.emplace_back(std::move(rule));
     if (problem_.residual) add(phrase::with_residual);
-    if (const auto& norm = problem_.norm ? problem_.norm : problem_.mlp_norm)
-      add(problem_.is_post_norm() ? phrase::post_norm : phrase::pre_norm, norm_name(norm->rule.kind));
-    if (!problem_.mlp) return;
-    add(problem_.mlp->gate ? phrase::gated_mlp : phrase::mlp, problem_.mlp_width(),
-        activation_names[static_cast<std::size_t>(problem_.mlp->activation)]);
-  }
-
-  void masks() {
-    std::string names;
-    std::size_t count = 0;
-    for (const Mask& mask : problem_.masks) {
-      if (mask.kind == Mask::Kind::none) continue;
-      names += (count++ == 0 ? "" : " + ") + mask_title(mask.kind, scene_.options.language);
-    }
-    if (count == 0)
-      add(phrase::no_mask);
-    else
-      add(count == 1 ? phrase::mask : phrase::masks, names);
   }
 
   void arithmetic() {

@@ -159,6 +159,33 @@ std::string right_side(const Scene& scene, const Step& step, Place place) {
   return "";
 }
 
+std::string rope_text(const Scene& scene, const Rope& rope) {
+  const Language language = scene.options.language;
+  const NumberStyle style(scene.options.precision, NumberStyle::Origin::given);
+  const std::string pairing = say(language, rope.pairing == Pairing::half ? phrase::half : phrase::interleaved);
+  return say(language, phrase::rope, pairing, style.text(rope.base));
+}
+
+std::string scale_text(const Scene& scene, const Scale& scale) {
+  switch (scale.kind) {
+    case Scale::Kind::inverse_root_of_d_k: break;
+    case Scale::Kind::number: return say(scene.options.language, phrase::scale, full_text(scale.number));
+    case Scale::Kind::none: return say(scene.options.language, phrase::no_scale);
+  }
+  return "";
+}
+
+std::string masks_text(const Scene& scene) {
+  std::string names;
+  std::size_t count = 0;
+  for (const Mask& mask : scene.problem.masks) {
+    if (mask.kind == Mask::Kind::none) continue;
+    names += (count++ == 0 ? "" : " + ") + mask_title(mask.kind, scene.options.language);
+  }
+  if (count == 0) return say(scene.options.language, phrase::no_mask);
+  return say(scene.options.language, count == 1 ? phrase::mask : phrase::masks, names);
+}
+
 }  // namespace
 
 Place place_of_head(const Scene& scene, ValueId id, Index item, Index own) {
@@ -268,6 +295,46 @@ std::string sign_before_result(const Step& step) {
 
 std::string formula(const Scene& scene, const Step& step, Place place) {
   return symbol(scene, step.out, place) + " = " + right_side(scene, step, place);
+}
+
+namespace {
+
+std::string norms_text(const Scene& scene) {
+  const Problem& problem = scene.problem;
+  const std::optional<NormRule>& norm = problem.norm ? problem.norm : problem.mlp_norm;
+  if (!norm) return "";
+  return say(scene.options.language, problem.is_post_norm() ? phrase::post_norm : phrase::pre_norm,
+             norm_name(norm->rule.kind));
+}
+
+std::string mlp_text(const Scene& scene) {
+  if (!scene.problem.mlp) return "";
+  const Mlp& mlp = *scene.problem.mlp;
+  return say(scene.options.language, mlp.gate ? phrase::gated_mlp : phrase::mlp, scene.problem.mlp_width(),
+             activation_names[static_cast<std::size_t>(mlp.activation)]);
+}
+
+}  // namespace
+
+std::string rule_text(const Scene& scene, Op op) {
+  const Problem& problem = scene.problem;
+  switch (op) {
+    case Op::rotate: return problem.rope ? rope_text(scene, *problem.rope) : "";
+    case Op::multiply: return scale_text(scene, problem.scale);
+    case Op::softcap:
+      return problem.softcap ? say(scene.options.language, phrase::softcap, full_text(*problem.softcap)) : "";
+    case Op::add: return masks_text(scene);
+    case Op::product:
+    case Op::split:
+    case Op::softmax:
+    case Op::merge:
+    case Op::copy:
+    case Op::reshape:
+    case Op::pool: return "";
+    case Op::norm: return norms_text(scene);
+    case Op::activation: return mlp_text(scene);
+  }
+  return "";
 }
 
 std::string shape_arithmetic(const Scene& scene, const Step& step) {

@@ -56,6 +56,9 @@ std::optional<Scaling> scaling_of(const Scene& scene, const Step& step);
 // "Q⁽¹⁾ = X · W_Q⁽¹⁾ + b_Q⁽¹⁾"
 std::string formula(const Scene& scene, const Step& step, Place place);
 
+// What the problem says of the op, as a fact of the page: "mask: causal". Empty where it says nothing.
+std::string rule_text(const Scene& scene, Op op);
+
 // "3×4 · 4×2 → 3×2"
 std::string shape_arithmetic(const Scene& scene, const Step& step);
 

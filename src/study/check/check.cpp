@@ -9,6 +9,7 @@
 #include <list>
 
 #include "core/error.hpp"
+#include "core/op_rules.hpp"
 #include "study/check/dropped_weights.hpp"
 #include "study/check/other_keys.hpp"
 #include "study/check/plan_rows.hpp"
@@ -66,7 +67,7 @@ bool fits_as_well(const Reading& reading, const Reading& formulas, StepId end) {
 class Examination {
  public:
   Examination(const GivenMatrices& given, const Precision& precision, const RowPlan& plan, const Reading& reading,
-              const std::vector<Candidate>& candidates, const std::vector<Candidate>& pairs, Report& report)
+              const std::vector<Candidate>& candidates, const std::vector<Candidate>& pairs, Layout layout, Report& report)
       : given_(given),
         precision_(precision),
         plan_(plan),
@@ -75,6 +76,7 @@ class Examination {
         truth_(reading),
         candidates_(candidates),
         pairs_(pairs),
+        layout_(layout),
         report_(report),
         taint_(plan) {}
 
@@ -116,12 +118,53 @@ class Examination {
   }
 
   // Whether these numbers follow from what should have stood in place of a matrix that is wrong for no known reason: then
-  // that was written down wrongly, but not worked with.
+  // that was written down wrongly, but not worked with. Or from one of another shape.
   bool avoids_slip(StepId step, std::size_t head) const {
-    return std::any_of(without_slips_.begin(), without_slips_.end(), [&](const Reading& reading) {
+    const auto explains = [&](const Reading& reading) {
       const Likeness* likeness = reading.given(step, head);
       return likeness != nullptr && likeness->matches();
-    });
+    };
+    return std::any_of(without_slips_.begin(), without_slips_.end(), explains) ||
+           (reshaped_ && explains(reshaped_->reading));
+  }
+
+  // What follows from matrices of another shape, if all heads have it, as far as the steps fit together.
+  void read_on_from_other_shape(StepId step) {
+    Plan whole = reshaped_ ? reshaped_->plan : plan_.plan;
+    Reading start = reshaped_ ? reshaped_->reading : reading_;
+    const ValueId id = *plan_.value(step);
+    Shape& shape = whole.values[static_cast<std::size_t>(id)].shape;
+    const GivenMatrix* first = given_.find(step, 0);
+    if (first == nullptr || given_.heads(step) != shape.heads) return;
+    const Shape own = first->numbers.shape();
+    if (own.batch == shape.batch && own.rows == shape.rows && own.cols == shape.cols) return;
+    shape = {own.batch, shape.heads, own.rows, own.cols};
+    Tensor numbers(shape), radius(shape);
+    for (Index head = 0; head < shape.heads; ++head) {
+      const GivenMatrix* matrix = given_.find(step, head);
+      if (matrix == nullptr || !(matrix->numbers.shape() == own)) return;
+      for (Index item = 0; item < own.batch; ++item)
+        std::copy_n(matrix->numbers.matrix(item, 0), own.rows * own.cols, numbers.matrix(item, head));
+    }
+    for (Index i = 0; i < radius.size(); ++i) radius.data()[i] = precision_.written(numbers.data()[i]);
+    StepReading& here = start.steps[static_cast<std::size_t>(step)].emplace();
+    here.used = {std::make_shared<Tensor>(std::move(numbers)), std::make_shared<Tensor>(std::move(radius))};
+    if (!precision_.propagated) here.used.radius = nullptr;
+    here.expected = here.used;
+    const auto next = static_cast<StepId>(static_cast<std::size_t>(step) + 1);
+    Plan fitting = whole;
+    fitting.steps.clear();
+    for (const Step& computed : whole.steps) {
+      const Value& result = whole.value(computed.out);
+      if (computed.id > step) {
+        const std::optional<Shape> to = result_shape(fitting, computed, result.shape);
+        if (!to) break;
+        fitting.values[static_cast<std::size_t>(computed.out)].shape = *to;
+      }
+      fitting.steps.push_back(computed);
+    }
+    Reading reading = *read_answer(RowPlan(std::move(fitting)), given_, precision_, Start{&start, next});
+    reshaped_ = {std::move(whole), std::move(reading)};
   }
 
   void find_mistake(StepId step, const std::vector<bool>& wrong) {
@@ -131,6 +174,9 @@ class Examination {
       if (wrong[head]) finding.heads.push_back(static_cast<Index>(head));
     finding.given = *given_.find(step, finding.heads.front());
     finding.expected = reading_.at(step)->expected;
+    finding.layout = layout_;
+    for (const StepName& name : step_names)
+      finding.begins = finding.begins && (name.step >= step || given_.heads(name.step) == 0);
     const Reading& earlier = diagnoses_.empty() ? reading_ : diagnoses_.back().reading;
     const Puzzle puzzle{given_, precision_, reading_, earlier, step, wrong};
     std::vector<Diagnosis> found = diagnoses(candidates_, puzzle);
@@ -219,10 +265,16 @@ class Examination {
   GivenMatrices sound_;  // what is right so far, and all that comes behind
   Reading truth_;        // of these
   const std::vector<Candidate>&candidates_, &pairs_;
+  Layout layout_;
   Report& report_;
   Taint taint_;
-  std::list<Candidate> recognised_;     // from the numbers given
-  std::vector<Diagnosis> diagnoses_;    // of the mistakes found so far, the likeliest of the latest last
+  std::list<Candidate> recognised_;   // from the numbers given
+  std::vector<Diagnosis> diagnoses_;  // of the mistakes found so far, the likeliest of the latest last
+  struct Reshaped {
+    Plan plan;  // with the shapes that were given so far
+    Reading reading;
+  };
+  std::optional<Reshaped> reshaped_;
   std::vector<Reading> without_slips_;  // what would follow without the matrices that are wrong for no known reason
 };
 
@@ -251,9 +303,11 @@ Report Checker::check(const io::Answer& answer) const {
   for (const StepName& name : step_names)
     if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
       report.unknown.push_back(fmt::format("this problem has no step {}: what is given there was passed over.", name.id));
-  Examination(given, precision, *read.plan, read.reading, candidates_, pairs_, report).examine();
+  Examination(given, precision, *read.plan, read.reading, candidates_, pairs_, problem_.layout, report).examine();
   report.of = nothing_given().of;
-  const auto is_judged = [](const StepVerdict& step) { return step.verdict != Verdict::not_given; };
+  const auto is_judged = [](const StepVerdict& step) {  // X is the problem's own
+    return step.verdict != Verdict::not_given && (step.step != StepId::X || step.verdict == Verdict::wrong);
+  };
   const auto is_step = [&](StepId step) { return right_.value(step).has_value(); };
   if (std::any_of(report.steps.begin(), report.steps.end(), is_judged)) return report;
   report.all_blank = std::any_of(answer.left_blank.begin(), answer.left_blank.end(), is_step);

@@ -14,7 +14,7 @@ namespace {
 // `count` matrices of the file, every `stride`-th from `first` on, as one with a batch.
 GivenMatrix taken(const io::AnswerMatrix& matrix, Index first, Index count, Index stride) {
   const Index rows = matrix.axes[matrix.axes.size() - 2], cols = matrix.axes.back(), size = rows * cols;
-  GivenMatrix result{Tensor({count, 1, rows, cols}), {}};
+  GivenMatrix result{Tensor({count, 1, rows, cols}), {}, false};
   if (!matrix.blank.empty()) result.blank.assign(static_cast<std::size_t>(count * size), false);
   for (Index item = 0; item < count; ++item) {
     const Index from = (first + item * stride) * size;
@@ -108,7 +108,12 @@ void GivenMatrices::place(const io::AnswerMatrix& matrix, const Problem& problem
     // "Q" without a number is the name of the packed product as well.
     const bool packed = problem.packed && !matrix.head && is_projection(matrix.step);
     const StepId step = packed ? packed_form_of(matrix.step) : matrix.step;
-    put(step, matrix.head.value_or(0), taken(matrix, 0, matrices_in(matrix), 1));
+    const Index head = matrix.head.value_or(0);
+    if (matrix.kv_head && *matrix.kv_head != head && head < problem.heads)
+      says_group_[static_cast<std::size_t>(step)] = *matrix.kv_head == broadcast(head, problem.kv_heads, problem.heads);
+    GivenMatrix whole = taken(matrix, 0, matrices_in(matrix), 1);
+    whole.batched = matrix.axes.size() > 2;
+    put(step, head, std::move(whole));
   } else {
     place_all_heads(matrix, matrix.step, problem);
   }
@@ -142,11 +147,24 @@ void GivenMatrices::spread_groups(const Problem& problem) {
     const StepId step = name.step;
     if (!is_shared(step)) continue;
     Heads& own = of(step);
+    if (says_group_[static_cast<std::size_t>(step)]) {
+      spread_in_group(own, problem);
+      continue;
+    }
     if (!more_elsewhere || heads(step) != groups || static_cast<Index>(own.size()) != groups) continue;
     Heads spread;
     for (Index head = 0; head < problem.heads; ++head) spread.emplace(head, own.at(broadcast(head, groups, problem.heads)));
     own = std::move(spread);
   }
+}
+
+// What one head of a group has, all of them have.
+void GivenMatrices::spread_in_group(Heads& own, const Problem& problem) const {
+  const Heads given = own;
+  for (Index head = 0; head < problem.heads; ++head)
+    for (const auto& [other, matrix] : given)
+      if (broadcast(other, problem.kv_heads, problem.heads) == broadcast(head, problem.kv_heads, problem.heads))
+        own.try_emplace(head, matrix);
 }
 
 // Of the steps that have one matrix for each query head.

@@ -15,6 +15,7 @@ namespace mha::study {
 struct GivenMatrix {
   Tensor numbers;           // batch × 1 × rows × cols, whatever the problem's shapes are
   std::vector<bool> blank;  // by entry: not filled in; empty: none is
+  bool batched = false;     // the file has an axis for the items of a batch
   bool is_blank(Index entry) const { return !blank.empty() && blank[static_cast<std::size_t>(entry)]; }
 };
 
@@ -39,9 +40,11 @@ class GivenMatrices {
   void place_all_heads(const io::AnswerMatrix& matrix, StepId step, const Problem& problem);
   void put(StepId step, Index head, GivenMatrix matrix);
   void spread_groups(const Problem& problem);
+  void spread_in_group(Heads& own, const Problem& problem) const;
   Index most_heads() const;
 
   std::array<Heads, step_count> heads_;
+  std::array<bool, step_count> says_group_{};  // where kv_head stood beside the head's number
 };
 
 // What a person asks for in place of what the written decimals tell.

@@ -41,6 +41,7 @@ Summary::Summary(const std::vector<Report>& reports) {
     ++answers[static_cast<std::size_t>(report.verdict())];
     if (report.verdict() != AnswerVerdict::wrong) continue;
     const Finding& first = report.findings.front();
+    layout = first.layout;
     count(steps, first.step);
     count(mistakes, first.suspects.empty() ? nullptr : first.suspects.front().mistake);
   }

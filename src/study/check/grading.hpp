@@ -35,6 +35,7 @@ struct Summary {
   std::array<Index, answer_verdicts.size()> answers{};     // by verdict
   std::vector<std::pair<StepId, Index>> steps;             // in their order, without those where nobody failed
   std::vector<std::pair<const Mistake*, Index>> mistakes;  // the most frequent first; null: no known mistake
+  Layout layout = Layout::x_at_w;                          // of the problem's weights
 };
 
 }  // namespace mha::study

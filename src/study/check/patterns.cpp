@@ -46,6 +46,8 @@ using Found = std::optional<Sign>;
 constexpr Text copied = {"X is given: copy it from the problem", "X 是题目给出的：照抄即可"};
 constexpr Text heads_differ = {"another number of heads than the problem has", "头的个数与题目不同"};
 constexpr Text shape_differs = {"a matrix of another shape than expected", "形状不符"};
+constexpr Text z_is_scaled = {"another shape: Z is the scaled scores here; a head's output is head1, head2, …",
+                              "形状不符：Z 在这里是缩放后的分数；头的输出写作 head1、head2……"};
 constexpr Text not_numbers = {"NaN or infinite entries where a number is expected: an overflow, 0·∞ or ∞ − ∞",
                               "应为数的位置出现 NaN 或无穷大：溢出、0·∞ 或 ∞ − ∞"};
 constexpr Text leak = {"weight where the mask hides the key: the hidden score was not −∞ before the softmax",
@@ -73,12 +75,22 @@ constexpr Text one_ratio = {"every entry is the expected one times one number: a
 constexpr Text one_row = {"the same difference in every row: an error in a bias", "每一行的差都相同：偏置错误"};
 constexpr Text few_entries = {"all other entries are right: a slip in the arithmetic", "其余元素都对：计算失误"};
 
+// With the items of a batch in front, where there is one.
+std::string shape_text(const Shape& shape, bool batched) {
+  return (batched ? fmt::format("{}×", shape.batch) : "") + fmt::format("{}×{}", shape.rows, shape.cols);
+}
+
 Found shape(const Clue& clue) {
   const Shape& right = clue.expected.numbers->shape();
   if (clue.head >= right.heads) return Sign{heads_differ, {}};
   const Shape& own = clue.given.numbers.shape();
   if (own.rows == right.rows && own.cols == right.cols && own.batch == right.batch) return std::nullopt;
-  return Sign{shape_differs, fmt::format("{}×{} ≠ {}×{}", own.rows, own.cols, right.rows, right.cols)};
+  const bool batched = own.batch > 1 || right.batch > 1 || clue.given.batched;
+  const std::string shapes = fmt::format("{} ≠ {}", shape_text(own, clue.given.batched), shape_text(right, batched));
+  const auto& output = clue.reading.at(StepId::head_output);
+  const Shape of_output = output ? output->expected.numbers->shape() : right;
+  const bool is_output = own.batch == of_output.batch && own.rows == of_output.rows && own.cols == of_output.cols;
+  return Sign{clue.step == StepId::scaled && is_output ? z_is_scaled : shape_differs, shapes};
 }
 
 Found input(const Clue& clue) {

@@ -91,7 +91,9 @@ struct Finding {
   Index later_steps = 0;             // so many given steps behind it match them as well
   bool to_the_end = false;           // all of those that were given
   std::optional<Sign> sign;
-  std::vector<OtherKeys> keys;  // of the first of these heads, where the first suspect changes what is hidden
+  Layout layout = Layout::x_at_w;  // of the problem's weights
+  bool begins = true;              // nothing was given before this step
+  std::vector<OtherKeys> keys;     // of the first of these heads, where the first suspect changes what is hidden
 
   GivenMatrix given;   // of the first of these heads
   Uncertain expected;  // of all heads, with the tolerance

@@ -1,6 +1,8 @@
 // Reports as a page.
 #include "study/check/report_page.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -19,6 +21,9 @@ constexpr Text head_verdict{"head {}: {}", "头 {}：{}"};
 constexpr Text given_here{"given", "答卷"};
 constexpr Text expected_here{"expected", "应为"};
 constexpr Text mark_legend{"* is not what follows from your own numbers before it", "* 与由你自己前面的数推出的结果不符"};
+constexpr Text mark_legend_first{"* is not what should stand here", "* 与应有的数不符"};
+constexpr Text part_shown{"rows {} to {}, columns {} to {} of {}×{}", "{4}×{5} 中的第 {0} 到 {1} 行、第 {2} 到 {3} 列"};
+constexpr Text largest_differences{"largest differences: {}", "各步的最大差：{}"};
 constexpr Text all_answers{"All answers", "全部答卷"};
 constexpr Text count_header{"how many", "份数"};
 constexpr Text first_step_header{"first wrong step", "最先出错的一步"};
@@ -31,7 +36,26 @@ constexpr Text in_percent{"{} %", "{}%"};
 constexpr Text count_of_verdict{"{} {}", "{} 份{}"};
 constexpr Text item_shown{"item {}", "样本 {}"};
 
+constexpr Index most_lines = 12;
 constexpr int most_decimals_told = 12, most_decimals_shown = 6;
+
+// Lines of a matrix: all of them, unless they are many and some are to be seen.
+struct Range {
+  Index begin, end;
+  Index size = end;
+  bool any = false;
+
+  bool is_part() const { return count() < size; }
+  Index count() const { return end - begin; }
+  // With a neighbour on each side, and no more than `most_lines` in all from the first one on.
+  void take_in(Index line) {
+    if (size <= most_lines) return;
+    const Index from = std::max<Index>(0, line - 1), to = std::min(size, line + 2);
+    begin = any ? std::max(std::min(begin, from), end - most_lines) : from;
+    end = any ? std::min(std::max(end, to), begin + most_lines) : to;
+    any = true;
+  }
+};
 
 class ReportPage {
  public:
@@ -52,7 +76,7 @@ class ReportPage {
     if (summary_only) return page_.take();
     add_names(reports);
     for (const Report& report : reports) {
-      if (report.is_right() || report.missing) continue;
+      if ((report.is_right() && report.unknown.empty()) || report.missing || report.all_blank) continue;
       page_.section({show::Words().quote(report.name)}, show::Section::Level::item);
       add(report, true);
     }
@@ -62,7 +86,7 @@ class ReportPage {
  private:
   void add(const Report& report, bool named_above) {
     add_facts(report, named_above);
-    if (report.missing || report.unusable) {
+    if (report.missing || report.unusable || report.all_blank) {
       page_.paragraph(words_.verdict(report));
     } else if (hint_) {
       for (std::string& sentence : words_.hint(report, *hint_)) page_.paragraph(std::move(sentence));
@@ -78,7 +102,7 @@ class ReportPage {
   void add_facts(const Report& report, bool named_above) {
     show::Facts facts;
     if (!named_above) facts.parts.push_back(show::Words().quote(report.file));
-    if (!report.unusable && !report.missing) {
+    if (!report.unusable && !report.missing && !report.all_blank) {
       facts.parts.emplace_back(writing(report.decimals));
       facts.parts.emplace_back(page_.say(show::phrase::counted_from, options_.index_base));
     }
@@ -94,14 +118,27 @@ class ReportPage {
   void add_steps(const Report& report) {
     show::Table table;
     table.header = {page_.say(show::phrase::step), "", page_.say(show::phrase::verdict)};
+    std::string differences;
     for (const StepName& name : step_names) {
       std::vector<const StepVerdict*> heads;
       for (const StepVerdict& step : report.steps)
         if (step.step == name.step) heads.push_back(&step);
       if (heads.empty() || (name.step == StepId::X && heads.front()->verdict == Verdict::not_given)) continue;
       table.rows.push_back({words_.title(name.step), std::string(name.symbol), verdicts(heads)});
+      if (const std::string largest = difference_text(heads); !largest.empty())
+        differences += (differences.empty() ? "" : " · ") + fmt::format("{} {}", name.symbol, largest);
     }
     page_.add(std::move(table));
+    if (!report.findings.empty() && !differences.empty()) page_.caption(largest_differences, differences);
+  }
+
+  // From what follows from the person's own numbers, over all heads that were given and have the right shape.
+  static std::string difference_text(const std::vector<const StepVerdict*>& heads) {
+    double largest = -1;
+    for (const StepVerdict* step : heads)
+      if (step->verdict != Verdict::not_given && step->same_shape && !(step->max_difference <= largest))
+        largest = step->max_difference;
+    return largest < 0 ? "" : fmt::format("{:.2g}", largest);
   }
 
   std::string verdicts(const std::vector<const StepVerdict*>& heads) const {
@@ -126,21 +163,35 @@ class ReportPage {
     add_matrices(finding, report);
   }
 
-  // Of the item in which the first wrong entry stands.
+  // Of the item in which the first wrong entry stands; of a large matrix what is around its wrong entries.
   void add_matrices(const Finding& finding, const Report& report) {
     const std::vector<WrongEntry> wrong = wrong_entries(finding);
     const Index item = wrong.empty() ? 0 : wrong.front().item;
+    const Shape& whole = finding.given.numbers.shape();
+    Range rows{0, whole.rows}, columns{0, whole.cols};
+    for (const WrongEntry& entry : wrong) {
+      if (options_.full || entry.item != item) continue;
+      rows.take_in(entry.row);
+      columns.take_in(entry.col);
+    }
     const int precision = std::max(options_.precision, std::min(report.decimals, most_decimals_shown));
     const auto matrix = [&](const Tensor& tensor, Index head, const Text& symbol) {
       const show::NumberStyle style(precision, show::NumberStyle::Origin::computed);
-      return show::View(tensor, item, head, style, options_.full).matrix(page_.say(symbol));
+      const bool cut = rows.is_part() || columns.is_part();
+      if (!cut) return show::View(tensor, item, head, style, options_.full).matrix(page_.say(symbol));
+      Tensor part({1, 1, rows.count(), columns.count()});
+      for (Index i = 0; i < rows.count(); ++i)
+        std::copy_n(tensor.matrix(item, head) + (rows.begin + i) * whole.cols + columns.begin, columns.count(),
+                    part.matrix(0, 0) + i * columns.count());
+      return show::View(part, 0, 0, style, true).matrix(page_.say(symbol));
     };
     show::Equation equation{{matrix(finding.given.numbers, 0, given_here)}};
     show::Matrix& given = std::get<show::Matrix>(equation.parts.front());
     for (Index i = 0; i < given.rows.count(); ++i)
       for (Index j = 0; j < given.columns.count(); ++j) {
         const auto here = [&](const WrongEntry& entry) {
-          return entry.item == item && entry.row == given.rows.place(i) && entry.col == given.columns.place(j);
+          return entry.item == item && entry.row == rows.begin + given.rows.place(i) &&
+                 entry.col == columns.begin + given.columns.place(j);
         };
         if (std::none_of(wrong.begin(), wrong.end(), here)) continue;
         given.cells[static_cast<std::size_t>(i * given.columns.count() + j)].mark = show::Cell::Mark::wrong;
@@ -150,8 +201,11 @@ class ReportPage {
       equation.parts.emplace_back(matrix(*finding.expected.numbers, finding.heads.front(), expected_here));
     }
     page_.add(std::move(equation));
+    if (rows.is_part() || columns.is_part())
+      page_.caption(part_shown, page_.counted(rows.begin), page_.counted(rows.end - 1), page_.counted(columns.begin),
+                    page_.counted(columns.end - 1), whole.rows, whole.cols);
     if (finding.given.numbers.shape().batch > 1) page_.caption(item_shown, page_.counted(item));
-    if (!wrong.empty()) page_.caption(mark_legend);
+    if (!wrong.empty()) page_.caption(finding.begins ? mark_legend_first : mark_legend);
   }
 
   void add_summary(const Summary& summary) {
@@ -170,7 +224,8 @@ class ReportPage {
     show::Table mistakes{{page_.say(count_header), page_.say(mistake_header), ""}, {}, {true}};
     for (const auto& [mistake, count] : summary.mistakes)
       mistakes.rows.push_back({std::to_string(count), mistake == nullptr ? "–" : std::string(mistake->id),
-                               page_.say(mistake == nullptr ? no_known_mistake_here : mistake->what)});
+                               mistake == nullptr ? page_.say(no_known_mistake_here)
+                                                  : in_layout(page_.say(mistake->what), summary.layout)});
     page_.add(std::move(mistakes));
   }
 

@@ -170,9 +170,10 @@ std::vector<std::string> ReportWords::causes(const Finding& finding) const {
   std::vector<std::string> sentences;
   if (finding.suspects.size() > 1) sentences.push_back(show::say(language_, one_of));
   for (const Suspect& suspect : finding.suspects) {
-    std::string what(suspect.mistake->what.in(language_)), form(suspect.mistake->id);
+    const auto done = [&](const Mistake& mistake) { return in_layout(mistake.what.in(language_), finding.layout); };
+    std::string what = done(*suspect.mistake), form(suspect.mistake->id);
     if (suspect.also != nullptr) {
-      what = show::say(language_, two_together, what, suspect.also->what.in(language_));
+      what = show::say(language_, two_together, what, done(*suspect.also));
       form += fmt::format(" + {}", suspect.also->id);
     }
     if (!suspect.detail.empty()) form += show::say(language_, show::phrase::semicolon) + suspect.detail;
@@ -206,8 +207,8 @@ std::string ReportWords::evidence(const Finding& finding) const {
 std::vector<std::string> ReportWords::hint(const Report& report, Hint level) const {
   if (report.findings.empty()) return {verdict(report)};
   const Finding& first = report.findings.front();
-  std::vector<std::string> sentences{show::say(language_, first_wrong_is, title(first.step)),
-                                     show::say(language_, before_is_right)};
+  std::vector<std::string> sentences{show::say(language_, first_wrong_is, title(first.step))};
+  if (!first.begins) sentences.push_back(show::say(language_, before_is_right));
   if (level >= Hint::place) sentences.push_back(place(first));
   if (level < Hint::mistake) return sentences;
   for (std::string& cause : causes(first)) sentences.push_back(std::move(cause));

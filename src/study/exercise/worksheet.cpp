@@ -27,32 +27,6 @@ constexpr Text hand_in{
     "answer.json。每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"};
 constexpr Text given{"What is given", "已知"};
 
-// How a step is done, where its formula alone does not say.
-Text way_of(Op op) {
-  switch (op) {
-    case Op::product:
-      return {"entry [i,j]: row i of the left matrix times column j of the right one, term by term, added up",
-              "元素 [i,j]：左矩阵第 i 行与右矩阵第 j 列逐项相乘再相加"};
-    case Op::add: return {"entry by entry; anything plus −∞ is −∞", "逐个元素相加；任何数加 −∞ 都是 −∞"};
-    case Op::softmax:
-      return {"e^z of each entry, divided by the sum of these over its row; e^(−∞) is 0",
-              "每个元素取 e^z，再除以该行各 e^z 之和；e^(−∞) 为 0"};
-    case Op::norm:
-      return {"each row by itself: its mean, its variance (the mean of the squared distances from it), then each entry",
-              "每一行单独计算：先求均值，再求方差（与均值之差的平方的平均），最后算每个元素"};
-    case Op::split:
-    case Op::rotate:
-    case Op::multiply:
-    case Op::softcap:
-    case Op::merge:
-    case Op::copy:
-    case Op::activation:
-    case Op::reshape:
-    case Op::pool: break;
-  }
-  return {};
-}
-
 show::PageOptions page_options(const WorksheetOptions& options) {
   show::PageOptions page;
   page.language = options.language;
@@ -118,7 +92,7 @@ class Sheet {
 
   // Where the page first needs it.
   void add_way(Op op) {
-    if (const Text way = way_of(op); !way.en.empty() && told_.insert(op).second) page_.caption(way);
+    if (const Text way = info_of(op).way; !way.en.empty() && told_.insert(op).second) page_.caption(way);
   }
 
   // Given operands as matrices, computed ones by their symbols; without a given one the blank stands alone.

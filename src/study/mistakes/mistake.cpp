@@ -145,6 +145,28 @@ std::vector<MistakePair> mistake_pairs() {
   return all;
 }
 
+std::string in_layout(std::string_view sentence, Layout layout) {
+  constexpr std::string_view product = "·W", transposed = "ᵀ", names = "QKVO";
+  std::string result;
+  for (std::size_t at = 0; at < sentence.size();) {
+    std::size_t end = at + 1;
+    const bool is_product = layout == Layout::torch && sentence.substr(at, product.size()) == product;
+    if (is_product) {
+      end = at + product.size();
+      if (end + 1 < sentence.size() && sentence[end] == '_' && names.find(sentence[end + 1]) != std::string_view::npos)
+        end += 2;
+    }
+    result += sentence.substr(at, end - at);
+    at = end;
+    if (!is_product) continue;
+    if (sentence.substr(at, transposed.size()) == transposed)
+      at += transposed.size();
+    else
+      result += transposed;
+  }
+  return result;
+}
+
 std::span<const Mistake> mistakes() {
   static const std::vector<Mistake> all = collect();
   return all;

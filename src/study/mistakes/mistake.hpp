@@ -35,6 +35,9 @@ struct Mistake {
   Variants variants(const Problem& problem) const;
 };
 
+// What a sentence says of products with weights, as this layout stores them: X·W_Q, or X·W_Qᵀ.
+std::string in_layout(std::string_view sentence, Layout layout);
+
 // All mistakes in the order of the computation.
 std::span<const Mistake> mistakes();
 

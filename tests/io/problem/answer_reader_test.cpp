@@ -132,6 +132,30 @@ TEST_CASE("a key that names no step is passed over, with a suggestion", "[answer
   CHECK(mentions(answer.unknown[1], "scores"));
 }
 
+TEST_CASE("names of other texts are understood", "[answer]") {
+  struct Name {
+    std::string_view key;
+    StepId step;
+    std::optional<Index> head;
+  };
+  for (const Name& name :
+       {Name{"out1", StepId::head_output, 0}, Name{"H2", StepId::head_output, 1}, Name{"attn1", StepId::weights, 0},
+        Name{"concat_heads", StepId::concat, {}}, Name{"Q_head1", StepId::Q, 0}, Name{"head2_K", StepId::K, 1},
+        Name{"V_3", StepId::V, 2}, Name{"head_1_scores", StepId::scores, 0}, Name{"attention_weights", StepId::weights, {}},
+        Name{"A^(2)", StepId::weights, 1}, Name{"out", StepId::output, {}}, Name{"Z1", StepId::scaled, 0}}) {
+    CAPTURE(name.key);
+    const std::optional<MatrixName> found = answer_name(name.key, false);
+    REQUIRE(found.has_value());
+    CHECK(name_of(found->step).id == name_of(name.step).id);
+    CHECK(found->head == name.head);
+  }
+  for (const std::string_view unknown : {"q", "H", "W_Q1", "b_Q", "concat1", "final_output2", "layer1.Y", "1"})
+    CHECK_FALSE(answer_name(unknown, false).has_value());
+  CHECK(answer_name("attn", true)->step == StepId::weights);
+  CHECK(answer_name("out", true)->step == StepId::head_output);
+  CHECK_FALSE(answer_name("out1", true).has_value());
+}
+
 TEST_CASE("what cannot be read as matrices of numbers, with its place", "[answer]") {
   const auto refused = [](const std::string& text, std::initializer_list<std::string_view> words) {
     const std::string message = fault_in_answer(text);
@@ -152,7 +176,9 @@ TEST_CASE("what cannot be read as matrices of numbers, with its place", "[answer
   refused("null", {"expected one answer"});
   refused("", {});
   refused("{}", {"no matrix of any step"});
+  refused(R"({"q": [[1]]})", {"no matrix of any step", "Did you mean \"Q\"?"});
   refused(R"({"weigths1": [[1]]})", {"no matrix of any step", "weights1"});
+  refused(R"({"X": [[1]], "W_O": "identity", "heads": [{"W_Q": [[1]]}]})", {"this is a problem"});
   refused(R"({"Y": [[1]], "output": [[2]]})", {"output is given twice"});
   refused(R"({"A1": [[1]], "heads": [{"weights": [[0]]}]})", {"weights1 is given twice"});
   CHECK_NOTHROW(read_answer_line(R"({"Y": [[1]], "output": [[1]]})", "same", 1));

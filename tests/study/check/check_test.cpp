@@ -196,7 +196,8 @@ TEST_CASE("a large negative number stands for -inf only while no weight leaks", 
   CHECK(masked(R"("-inf")").remarks.empty());
   CHECK(masked("null").remarks.empty());
   CHECK(masked("-Infinity").is_right());
-  for (const char* number : {"-1e9", "-999999998", "-3.4028234663852886e38", "-1.7976931348623157e308", "-10000", "-9998", "-65504", "-50"}) {
+  for (const char* number :
+       {"-1e9", "-999999998", "-3.4028234663852886e38", "-1.7976931348623157e308", "-10000", "-9998", "-65504", "-50"}) {
     CAPTURE(number);
     CHECK(masked(number).is_right());
     CHECK(masked(number).remarks.size() == 1);

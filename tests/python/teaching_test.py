@@ -1,0 +1,138 @@
+"""A course on the services that docs/teaching.md names, as far as it goes without them: Gradescope's autograder is built and
+run as the service does, and GitHub Classroom's workflow as it stands in the document."""
+
+import copy
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+import zipfile
+from pathlib import Path
+
+from mha import MHA, SOURCE, environment, run
+
+DOCUMENTS = [SOURCE / "docs" / name for name in ("teaching.md", "teaching.zh.md")]
+
+
+class Course(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+        (self.folder / "names.csv").write_text("name,email\nAnna Li,a@x\n张三,z@x\n", encoding="utf-8")
+        self.course = self.folder / "class"
+        result = run("exercise", "--tokens", "5", "--roster", self.folder / "names.csv", "-o", self.course)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+
+    def key(self, name):
+        return json.loads((self.course / "teacher" / name / "key.json").read_text())
+
+    def shell(self, *command, cwd=None, **variables):
+        return subprocess.run(command, cwd=cwd or self.folder, env=environment() | variables, capture_output=True, check=False,
+                              timeout=300)
+
+
+class Gradescope(Course):
+    def upload(self, given, *options):
+        """As the service unpacks the zip."""
+        archive = self.folder / "autograder.zip"
+        result = self.shell(SOURCE / "scripts" / "gradescope", given, archive, *options)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        self.root = self.folder / "autograder"
+        shutil.rmtree(self.root, ignore_errors=True)
+        with zipfile.ZipFile(archive) as file:
+            self.assertIn("mha/CMakeLists.txt", file.namelist())
+            for entry in file.infolist():
+                path = Path(file.extract(entry, self.root / "source"))
+                path.chmod(entry.external_attr >> 16)
+        self.assertTrue(os.access(self.root / "source" / "run_autograder", os.X_OK))
+        shutil.copy(self.root / "source" / "run_autograder", self.root)
+
+    def submit(self, files, *users):
+        shutil.rmtree(self.root / "submission", ignore_errors=True)
+        (self.root / "submission").mkdir()
+        for name, content in files.items():
+            (self.root / "submission" / name).write_text(content if isinstance(content, str) else json.dumps(content))
+        (self.root / "submission_metadata.json").write_text(json.dumps({"users": [{"name": user} for user in users]}))
+        result = self.shell(self.root / "run_autograder", cwd="/")
+        results = json.loads((self.root / "results" / "results.json").read_text())
+        self.assertTrue(results["output"], result.stderr.decode())
+        self.assertEqual(results["score"], sum(test["score"] for test in results.get("tests", [])))
+        return results
+
+    def test_one_problem_for_all(self):
+        self.upload(self.course / "Anna Li" / "problem.json", "--points", "output=4", "--lang", "zh")
+        key = self.key("Anna Li")
+        for content, score in ((key, 12), ({"Y": key["output"]}, 4), ({"Y": None}, 0), ("{", 0)):
+            results = self.submit({"answer.json": content, "problem.json": "{}"})
+            self.assertEqual((results["score"], sum(test["max_score"] for test in results["tests"])), (score, 12))
+            self.assertEqual(results["tests"][0]["name"], "查询")
+        self.assertEqual(self.submit({"sheet.json": key})["score"], 12)
+        self.assertEqual(self.submit({"notes.txt": "nothing"})["score"], 0)
+        self.assertEqual(self.submit({"a.json": key, "b.json": key})["score"], 0)
+
+    def test_everyone_has_a_problem_of_their_own(self):
+        self.upload(self.course)
+        self.assertFalse(list(self.root.rglob("key*.json")) + list(self.root.rglob("mistakes.json")))
+        for name, users in (("张三", ["张三"]), ("Anna Li", ["Somebody", "LI, Anna"])):
+            self.assertEqual(self.submit({"answer.json": self.key(name)}, *users)["score"], 9)
+        self.assertLess(self.submit({"answer.json": self.key("张三")}, "Anna Li")["score"], 9)
+        self.assertIn("class list", self.submit({"answer.json": self.key("张三")}, "Nobody")["output"])
+
+    def test_setup_builds_and_installs(self):
+        self.upload(self.course)
+        tools = self.folder / "tools"
+        tools.mkdir()
+        for name, script in (("dpkg-query", "echo installed"), ("g++", "echo 12"),
+                             ("cmake", f'case $1 in --version) echo "cmake version 3.25.1";; --build) mkdir -p build; cp {MHA} '
+                                       'build/mha;; *) test "$*" = "--preset release -DMHA_TESTS=OFF" -a -e CMakePresets.json;; '
+                                       'esac')):
+            (tools / name).write_text(f"#!/bin/sh\n{script}\n")
+            (tools / name).chmod(0o755)
+        result = self.shell("bash", self.root / "source" / "setup.sh", MHA_BIN=str(self.folder / "bin"),
+                            PATH=f"{tools}:/usr/bin:/bin")
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        self.assertEqual(subprocess.run([self.folder / "bin" / "mha", "examples"], capture_output=True, check=False).returncode, 0)
+
+    def test_usage(self):
+        for arguments in ([], [self.course], [self.course, "out.tar"]):
+            self.assertEqual(self.shell(SOURCE / "scripts" / "gradescope", *arguments).returncode, 2)
+        self.assertNotEqual(self.shell(SOURCE / "scripts" / "gradescope", "none.json", "out.zip").returncode, 0)
+        self.assertFalse((self.folder / "out.zip").exists())
+
+
+class Classroom(Course):
+    def test_the_workflow_grades_a_repository(self):
+        for document in DOCUMENTS:
+            workflow = re.search(r"```yaml\n(.*?)```", document.read_text(encoding="utf-8"), re.DOTALL)[1]
+            commands = [line.split("run: ", 1)[1].partition("#")[0] for line in workflow.splitlines() if "run: " in line]
+            self.assertEqual(len(commands), 2)
+            self.assertEqual(commands[0].split(), ["mha/scripts/demo"])
+            self.assertTrue((SOURCE / "scripts" / "demo").exists())
+            repository = self.folder / "repository"
+            shutil.rmtree(repository, ignore_errors=True)
+            shutil.copytree(self.course / "Anna Li", repository)
+            (repository / "mha" / "build").mkdir(parents=True)
+            (repository / "mha" / "build" / "mha").symlink_to(MHA)
+            self.assertEqual(self.shell("sh", "-c", commands[1], cwd=repository).returncode, 1)
+            (repository / "answer.json").write_text(json.dumps(self.key("Anna Li")))
+            self.assertEqual(self.shell("sh", "-c", commands[1], cwd=repository).returncode, 0)
+
+    def test_repositories_are_a_class(self):
+        for name, user in (("Anna Li", "week-3-anna"), ("张三", "week-3-zhang")):
+            shutil.copytree(self.course / name, self.folder / "all" / user)
+        wrong = copy.deepcopy(self.key("Anna Li"))
+        wrong["output"][0][0] += 1
+        (self.folder / "all" / "week-3-anna" / "answer.json").write_text(json.dumps(wrong))
+        (self.folder / "all" / "week-3-zhang" / "answer.json").unlink()
+        (self.folder / "all" / "index.csv").write_text("name,folder\nAnna Li,week-3-anna\n", encoding="utf-8")
+        answers = json.loads(run("check", self.folder / "all", "--format", "json").stdout)["answers"]
+        self.assertEqual([(answer["name"], answer["verdict"]) for answer in answers],
+                         [("Anna Li", "wrong"), ("week-3-zhang", "missing")])
+
+
+if __name__ == "__main__":
+    unittest.main()
