@@ -15,9 +15,7 @@ Words named(const Scene& scene, const Text& phrase, Axis axis, Index item, Index
       say_words(scene.options.language, phrase::in_parentheses, {Words().quote(labels[static_cast<std::size_t>(i)])}));
 }
 
-// Where nothing was computed, no row is looked at.
-std::vector<Row> keyless_rows(const Problem& problem, const Plan& plan, const Trace& trace, int layer) {
-  if (trace.values.empty()) return {};
+std::vector<Row> keyless_rows(const Problem& problem, const Plan& plan, int layer) {
   std::vector<const Tensor*> masks;
   for (const Value& value : plan.values)
     if (value.role == Value::Role::mask && value.layer == layer) masks.push_back(value.constant.get());
@@ -46,8 +44,12 @@ Scene::Scene(const Problem& of_problem, const Plan& of_plan, const Trace& of_tra
       problem(of_problem.layer(of_layer)),
       plan(of_plan),
       trace(of_trace),
-      options(with_options),
-      keyless(keyless_rows(problem, plan, trace, layer)) {}
+      options(with_options) {}
+
+const std::vector<Row>& Scene::keyless() const {
+  if (!keyless_) keyless_ = keyless_rows(problem, plan, layer);
+  return *keyless_;
+}
 
 Scenes scenes_of(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& options) {
   Scenes layers;
