@@ -27,8 +27,8 @@ int main(int argc, char** argv) {
   open_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is then an error of write(), which ends the program quietly
   std::signal(SIGXFSZ, SIG_IGN);  // and so is a limit on the size of files
-  mha::io::FdSink out(STDOUT_FILENO, "standard output");
-  mha::io::FdSink err(STDERR_FILENO, "standard error");
+  mha::io::FdSink out(STDOUT_FILENO, {"standard output", "标准输出"});
+  mha::io::FdSink err(STDERR_FILENO, {"standard error", "标准错误"});
   mha::cli::World world{out,
                         err,
                         STDIN_FILENO,

@@ -54,9 +54,9 @@ Tensor random_tensor(Shape shape, double factor, std::mt19937& engine) {
 // A layer as in BERT: packed weights with biases, as many heads as are asked for, d_k = d_v = d_model / heads.
 Problem random_layer(Index tokens, Index d_model, Index heads) {
   if (d_model % heads != 0)
-    throw Error(
-        fmt::format("--d-model {} --heads {}: the heads share d_model evenly, so it must be a multiple of their number",
-                    d_model, heads));
+    throw Error({"--d-model {} --heads {}: the heads share d_model evenly, so it must be a multiple of their number",
+                 "--d-model {} --heads {}：各头平分 d_model，因此它应为头数的倍数"},
+                d_model, heads);
   std::mt19937 engine(2017);
   const double root = std::sqrt(3.0 / static_cast<double>(d_model));  // the projections are then about as large as X
   const auto linear = [&] {
@@ -75,11 +75,13 @@ Problem random_layer(Index tokens, Index d_model, Index heads) {
 
 Problem problem_from(const BenchOptionTexts& texts, World& world) {
   if (texts.problem.size() > 1)
-    throw Error(fmt::format("one problem at a time, but '{}' and '{}' were given", texts.problem[0], texts.problem[1]));
+    throw Error({"one problem at a time, but '{}' and '{}' were given", "一次只能有一道题目，而这里给出了 '{}' 和 '{}'"},
+                texts.problem[0], texts.problem[1]);
   if (!texts.tokens && !texts.d_model && !texts.heads)
     return read_problem(texts.problem.empty() ? "worked" : texts.problem.front(), world, texts.allow_outside);
   if (!texts.problem.empty())
-    throw Error("a problem and --tokens, --d-model or --heads: these make a random layer, which takes the problem's place");
+    throw Error({"a problem and --tokens, --d-model or --heads: these make a random layer, which takes the problem's place",
+                 "既有题目又有 --tokens、--d-model 或 --heads：后者生成一层随机数来代替题目"});
   const int tokens = texts.tokens ? parse_number("--tokens", *texts.tokens, 1, 1 << 20) : 512;
   const int d_model = texts.d_model ? parse_number("--d-model", *texts.d_model, 1, 1 << 16) : 768;
   const int heads = texts.heads ? parse_number("--heads", *texts.heads, 1, 1 << 16) : 12;
@@ -200,24 +202,32 @@ class Bench {
 
 }  // namespace
 
-Action setup_bench(CLI::App& app) {
+Action setup_bench(CommandLine& app) {
   auto texts = std::make_shared<BenchOptionTexts>();
-  declare_arguments(app, "PROBLEM", texts->problem, "a file, - for standard input, or an example's name (default: worked)");
+  declare_arguments(app, "PROBLEM", texts->problem,
+                    {"a file, - for standard input, or an example's name (default: worked)",
+                     "文件，- 表示标准输入，或示例的名称（默认 worked）"});
   declare_device_options(app, texts->computation);
-  declare_option(app, "--keep", texts->keep, "all|output", "which results stand whole at the end (all)");
-  declare_option(app, "--repeat", texts->repeat, "N", "rounds that count, after two to warm up (15)");
+  declare_option(app, "--keep", texts->keep, "all|output",
+                 {"which results stand whole at the end (all)", "最后保留哪些完整结果（默认 all）"});
+  declare_option(app, "--repeat", texts->repeat, "N",
+                 {"rounds that count, after two to warm up (15)", "计入的轮数，另有两轮预热（默认 15）"});
   declare_output(app, texts->output, page_or_json);
-  declare_language(app, texts->lang, "page");
+  declare_language(app, texts->lang, {"page", "页面"});
   declare_option(app, "--tokens", texts->tokens, "N",
-                 "instead of a problem: a layer of random numbers with N tokens (512)");
-  declare_option(app, "--d-model", texts->d_model, "N", "its width (768)");
-  declare_option(app, "--heads", texts->heads, "N", "its heads (12)");
+                 {"instead of a problem: a layer of random numbers with N tokens (512)",
+                  "不用题目：一层随机数，有 N 个词元（默认 512）"});
+  declare_option(app, "--d-model", texts->d_model, "N", {"its width (768)", "它的宽度（默认 768）"});
+  declare_option(app, "--heads", texts->heads, "N", {"its heads (12)", "它的头数（默认 12）"});
   declare_allow_outside(app, texts->allow_outside);
-  declare_footer(app,
-                 "examples:\n"
-                 "  mha bench mine.json --dtype f32                        each step of a problem\n"
-                 "  mha bench --tokens 512 --d-model 768 --heads 12        a layer as in BERT\n"
-                 "  mha bench mine.json --keep output --format json        for a program to read\n");
+  declare_footer(app, {"examples:\n"
+                       "  mha bench mine.json --dtype f32                        each step of a problem\n"
+                       "  mha bench --tokens 512 --d-model 768 --heads 12        a layer as in BERT\n"
+                       "  mha bench mine.json --keep output --format json        for a program to read\n",
+                       "示例：\n"
+                       "  mha bench mine.json --dtype f32                        题目的每一步\n"
+                       "  mha bench --tokens 512 --d-model 768 --heads 12        与 BERT 相同的一层\n"
+                       "  mha bench mine.json --keep output --format json        供程序读取\n"});
   return [texts](World& world) {
     Bench(*texts, world).tell_everything();
     return Exit::fine;

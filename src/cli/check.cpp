@@ -23,7 +23,7 @@ namespace {
 struct CheckOptionTexts {
   std::optional<std::string> problem;
   std::vector<std::string> answers;
-  std::optional<std::string> tol, rtol, sigfig, hint, threads, require, points, as;
+  std::optional<std::string> tol, rtol, sigfig, dtype, hint, threads, require, points, as;
   OutputTexts output;
   PageOptionTexts page;
   bool allow_outside = false, summary = false, as_class = false;
@@ -36,8 +36,14 @@ study::ToleranceOptions tolerance_from(const CheckOptionTexts& texts) {
   if (texts.tol) tolerance.tol = parse_tolerance("--tol", *texts.tol);
   if (texts.rtol) tolerance.rtol = parse_tolerance("--rtol", *texts.rtol);
   if (texts.sigfig) tolerance.sigfig = parse_number("--sigfig", *texts.sigfig, 1, 17);
+  if (texts.dtype) {
+    std::vector<std::string_view> names;
+    for (const study::Floats& kind : study::float_kinds) names.push_back(kind.option);
+    tolerance.floats = &study::float_kinds[parse_choice("--dtype", *texts.dtype, names)];
+  }
   if (tolerance.sigfig && (tolerance.tol || tolerance.rtol))
-    throw Error("--sigfig says how exactly the numbers are written, --tol and --rtol how far they may be off; give one");
+    throw Error({"--sigfig says how exactly the numbers are written, --tol and --rtol how far they may be off; give one",
+                 "--sigfig 说明数写到几位有效数字，--tol 和 --rtol 说明数可以差多少；请只写一种"});
   return tolerance;
 }
 
@@ -49,7 +55,9 @@ std::optional<study::Hint> hint_from(const CheckOptionTexts& texts) {
 double points_from(std::string_view text) {
   const std::size_t sign = text.find('=');
   if (sign == std::string_view::npos)
-    throw Error(fmt::format("--points '{}': expected steps and what they are worth, output=4,weights=2, or a file", text));
+    throw Error({"--points '{}': expected steps and what they are worth, output=4,weights=2, or a file",
+                 "--points '{}'：应为步骤和它们的分值，例如 output=4,weights=2，或一个文件"},
+                text);
   return parse_tolerance(fmt::format("--points {}=", text.substr(0, sign)), text.substr(sign + 1));
 }
 
@@ -66,6 +74,11 @@ void set_points(const std::string& text, study::Grading& grading) {
     for (std::size_t i = 0; i < step_count; ++i)
       if (steps[i]) grading.points[i] = value;
   }
+  const auto is_nothing = [](double value) { return value == 0; };
+  if (std::all_of(grading.points.begin(), grading.points.end(), is_nothing))
+    throw Error({"--points '{}': no step counts; give at least one of them more than 0",
+                 "--points '{}'：没有步骤计分；请至少给一个步骤大于 0 的分值"},
+                text);
 }
 
 study::Grading grading_from(const CheckOptionTexts& texts) {
@@ -82,8 +95,8 @@ study::Grading grading_from(const CheckOptionTexts& texts) {
 void expect_matrix_name(const std::optional<std::string>& name) {
   if (!name || io::matrix_name(*name)) return;
   const std::vector<std::string> names = io::known_matrix_names();
-  throw Error(fmt::format("--as '{}': no matrix is called so.{}", *name,
-                          did_you_mean_or_known(*name, std::vector<std::string_view>(names.begin(), names.end()))));
+  throw Error({"--as '{}': no matrix is called so.{}", "--as '{}'：没有叫这个名称的矩阵。{}"}, *name,
+              did_you_mean_or_known(*name, std::vector<std::string_view>(names.begin(), names.end())));
 }
 
 Exit exit_of(const std::vector<study::Report>& reports) {
@@ -121,7 +134,9 @@ class Check {
     const int threads = compute::thread_count(threads_from(texts_.threads));
     const std::vector<io::AnswerSource> answers = find();
     if (output_.kind() == Format::Kind::gradescope && answers.size() != 1)
-      throw Error(fmt::format("--format gradescope is for one answer at a time, but there are {}", answers.size()));
+      throw Error({"--format gradescope is for one answer at a time, but there are {}",
+                   "--format gradescope 一次只能用于一份答卷，而这里有 {} 份"},
+                  answers.size());
     output_.open(inputs(answers));
     const std::vector<study::Report> reports = check(answers, threads);
     const bool alone = reports.size() == 1 && !texts_.as_class && !texts_.summary;
@@ -131,7 +146,7 @@ class Check {
       output_.finish();
     }
     for (const study::Report& report : reports)
-      if (report.unusable) tell(world_, *report.unusable);
+      if (report.unusable) tell_line(world_, report.unusable->in(page_.language));
     return exit_of(reports);
   }
 
@@ -141,7 +156,8 @@ class Check {
     const auto status = io::status_of(*texts_.problem);
     const bool is_class = status && S_ISDIR(status->st_mode);
     if (!is_class && texts_.answers.empty())
-      throw Error("name a problem and at least one answer: mha check worked answer.json");
+      throw Error({"name a problem and at least one answer: mha check worked answer.json",
+                   "请写一道题目和至少一份答卷：mha check worked answer.json"});
     std::vector<io::AnswerSource> answers;
     if (!is_class)
       common_ = std::make_shared<OwnChecker>(read_problem(*texts_.problem, world_, texts_.allow_outside), tolerance_);
@@ -203,7 +219,7 @@ class Check {
   std::shared_ptr<OwnChecker> common_;  // of all answers without a problem of their own
 };
 
-constexpr std::string_view check_examples =
+constexpr Text check_examples = {
     "An answer holds any part of a trace: {\"heads\": [{\"weights\": ...}], \"output\": ...}, or flat: {\"A1\": ..., "
     "\"Y\": ...}.\n"
     "Each step is judged from the answer's own numbers before it, as exactly as they are written.\n"
@@ -211,26 +227,51 @@ constexpr std::string_view check_examples =
     "exit code: 0 all right, 1 something is wrong, incomplete or missing, 2 an answer cannot be read\n\n"
     "examples:\n"
     "  mha check worked answer.json                what is wrong, and why\n"
-    "  mha check worked answer.json --hint 2       where to look, without a true number\n"
+    "  mha check worked answer.json --hint 2       where to look, no true number\n"
     "  mha check mine.json answers/ --format csv   a folder of answers, one line each\n"
-    "  mha check class/ -o grades.csv              everyone's own problem; --summary for the class as a whole\n"
-    "  mha check worked class.jsonl -o report.json one answer a line, each with a \"name\"";
+    "  mha check class/ -o grades.csv              everyone's own problem\n"
+    "  mha check worked class.jsonl -o report.json an answer a line, with \"name\"",
+    "答卷是计算记录的任何一部分：{\"heads\": [{\"weights\": ...}], \"output\": ...}，或平铺：{\"A1\": ..., \"Y\": ...}。\n"
+    "每一步都从答卷自己前面的数来判断，按所写的精确程度。\n"
+    "题目处写文件夹就是一个班，即 `mha exercise --roster` 写出的：每份答卷与自己的题目对照。\n"
+    "退出码：0 全部正确，1 有错误、未完成或未提交的，2 有答卷无法读取\n\n"
+    "示例：\n"
+    "  mha check worked answer.json                错在哪里，为什么\n"
+    "  mha check worked answer.json --hint 2       错在何处，但不给出正确的数\n"
+    "  mha check mine.json answers/ --format csv   一个文件夹的答卷，每份一行\n"
+    "  mha check class/ -o grades.csv              每人自己的题目；--summary 看全班\n"
+    "  mha check worked class.jsonl -o report.json 每行一份答卷，各有 \"name\""};
 
-void declare_check_options(CLI::App& app, CheckOptionTexts& texts) {
-  declare_argument(app, "PROBLEM", texts.problem, "a file, - for standard input, or an example's name");
-  declare_arguments(app, "ANSWER", texts.answers,
-                    "files (.json, .npz, .safetensors, .npy), folders of them or with a folder for each student, or .jsonl "
-                    "files with one answer on each line");
-  declare_flag(app, "--summary", texts.summary, "how all answers together came out, and nothing of a single one");
-  declare_flag(app, "--class", texts.as_class, "the answers are a class's: the summary first, even of a single answer");
-  declare_option(app, "--require", texts.require, "LIST|all", "steps without which an answer is incomplete");
+void declare_check_options(CommandLine& app, CheckOptionTexts& texts) {
+  declare_argument(app, "PROBLEM", texts.problem,
+                   {"a file, - for standard input, or an example's name", "文件，- 表示标准输入，或示例的名称"});
+  declare_arguments(
+      app, "ANSWER", texts.answers,
+      {"files (.json, .npz, .safetensors, .npy), folders of them or with a folder for each student, or .jsonl files with "
+       "one answer on each line",
+       "文件（.json、.npz、.safetensors、.npy）、放有它们或每个学生一个文件夹的文件夹，或每行一份答卷的 .jsonl 文件"});
+  declare_flag(app, "--summary", texts.summary,
+               {"how all answers together came out, and nothing of a single one", "只看全部答卷的汇总，不看单份"});
+  declare_flag(app, "--class", texts.as_class,
+               {"the answers are a class's: the summary first, even of a single answer",
+                "答卷属于一个班：先给出汇总，即使只有一份"});
+  declare_option(app, "--require", texts.require, "LIST|all",
+                 {"steps without which an answer is incomplete", "缺了就算未完成的步骤"});
   declare_option(app, "--points", texts.points, "LIST|FILE",
-                 "what steps count in the score: output=4,weights=2, by default 1 each; or a JSON file with these");
-  declare_option(app, "--as", texts.as, "NAME", "the matrix that a .npy file holds: Y, A1, output");
-  declare_option(app, "--hint", texts.hint, "1|2|3", "tell only the step, or also the place, or also the mistake in words");
-  declare_option(app, "--tol", texts.tol, "X", "how far a number may be off (by default as its decimals imply)");
-  declare_option(app, "--rtol", texts.rtol, "X", "the same as a share of the number");
-  declare_option(app, "--sigfig", texts.sigfig, "N", "the numbers are written to N significant figures");
+                 {"what steps count in the score: output=4,weights=2, by default 1 each; or a JSON file with these",
+                  "各步骤在得分中的分值：output=4,weights=2，默认各为 1；或写有它们的 JSON 文件"});
+  declare_option(app, "--as", texts.as, "NAME",
+                 {"the matrix that a .npy file holds: Y, A1, output", ".npy 文件中是哪个矩阵：Y、A1、output"});
+  declare_option(app, "--hint", texts.hint, "1|2|3",
+                 {"tell only the step, or also the place, or also the mistake in words",
+                  "只说是哪一步，或再说位置，或再用文字说明错误"});
+  declare_option(app, "--tol", texts.tol, "X",
+                 {"how far a number may be off (by default as its decimals imply)", "数可以差多少（默认由小数位数得出）"});
+  declare_option(app, "--rtol", texts.rtol, "X", {"the same as a share of the number", "同上，但按数的比例"});
+  declare_option(app, "--sigfig", texts.sigfig, "N",
+                 {"the numbers are written to N significant figures", "数写到 N 位有效数字"});
+  declare_option(app, "--dtype", texts.dtype, "f64|f32|f16|bf16",
+                 {"what the numbers were computed in (by default as they look)", "数是用什么精度算的（默认由数本身看出）"});
   declare_output(app, texts.output, check_formats);
   declare_threads(app, texts.threads);
   declare_page_options(app, texts.page);
@@ -240,11 +281,13 @@ void declare_check_options(CLI::App& app, CheckOptionTexts& texts) {
 
 }  // namespace
 
-Action setup_check(CLI::App& app) {
+Action setup_check(CommandLine& app) {
   auto texts = std::make_shared<CheckOptionTexts>();
   declare_check_options(app, *texts);
   return [texts](World& world) {
-    if (!texts->problem) throw Error("name a problem and at least one answer: mha check worked answer.json");
+    if (!texts->problem)
+      throw Error({"name a problem and at least one answer: mha check worked answer.json",
+                   "请写一道题目和至少一份答卷：mha check worked answer.json"});
     return Check(*texts, world).run();
   };
 }

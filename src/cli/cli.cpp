@@ -3,30 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/command_line.hpp"
 #include "cli/commands.hpp"
+#include "cli/help.hpp"
 #include "compute/cpu_variants.hpp"
 #include "core/suggest.hpp"
 
 namespace mha::cli {
 namespace {
-
-std::string overview() {
-  std::string text =
-      "mha: multi-head attention, step by step, with every number in the open\n\n"
-      "usage: mha COMMAND [OPTIONS]\n\n";
-  for (const Command& command : commands) text += fmt::format("  {:<10}{}\n", command.name, command.summary);
-  text +=
-      "\n  mha COMMAND --help   the options of a command, with examples\n"
-      "  mha --version        the version\n\n"
-      "start here:\n"
-      "  mha run                             the worked 3×4 example\n"
-      "  mha examples worked > mine.json     a file to put your own numbers in\n"
-      "  mha run mine.json -o trace.json     every step as JSON\n";
-  return text;
-}
 
 const Command& find_command(const std::string& name) {
   std::vector<std::string_view> names;
@@ -35,41 +21,59 @@ const Command& find_command(const std::string& name) {
     names.push_back(command.name);
   }
   if (name.starts_with("-"))
-    throw Error(fmt::format("expected a command before '{}'; `mha --help` lists the commands", name));
-  throw Error(fmt::format("unknown command '{}'.{} `mha --help` lists the commands", name, did_you_mean(name, names)));
+    throw Error(
+        {"expected a command before '{}'; `mha --help` lists the commands", "'{}' 前面应有命令；`mha --help` 列出全部命令"},
+        name);
+  throw Error({"unknown command '{}'.{} `mha --help` lists the commands", "没有命令 '{}'。{}`mha --help` 列出全部命令"},
+              name, did_you_mean(name, names));
 }
 
 // Options are taken as they are written, so a long one that is not known may be a slip of the pen.
-[[noreturn]] void refuse_leftovers(const CLI::App& app, const std::vector<std::string>& leftovers) {
+[[noreturn]] void refuse_leftovers(const CommandLine& app, const std::vector<std::string>& leftovers) {
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   const std::vector<std::string_view> names(known.begin(), known.end());
   if (!leftovers.front().starts_with('-'))
-    throw Error(fmt::format("unexpected argument '{}'; `{} --help` says what is expected", as_written(leftovers.front()),
-                            app.get_name()));
+    throw Error(
+        {"unexpected argument '{}'; `{} --help` says what is expected", "多余的参数 '{}'；`{} --help` 说明需要什么"},
+        as_written(leftovers.front()), app.get_name());
   const std::string name = leftovers.front().substr(0, leftovers.front().find('='));
-  throw Error(
-      fmt::format("unknown option '{}'.{} `{} --help` lists the options", name, did_you_mean(name, names), app.get_name()));
+  throw Error({"unknown option '{}'.{} `{} --help` lists the options", "没有选项 '{}'。{}`{} --help` 列出全部选项"}, name,
+              did_you_mean(name, names), app.get_name());
+}
+
+// What CLI11 finds wrong, in our words: all values are texts, so that only their number can be.
+[[noreturn]] void refuse_parse(const CommandLine& app, const CLI::ParseError& error) {
+  const std::string said = error.what();
+  const CLI::Option* meant = nullptr;
+  std::string name;  // the longest that is spoken of
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& known : option->get_lnames())
+      if (known.size() > name.size() && said.find(known) != std::string::npos) meant = option, name = known;
+  if (meant != nullptr && meant->get_items_expected_max() == 0)
+    throw Error({"{}: it takes no value; `{} --help` shows how", "{}：它没有值；`{} --help` 说明写法"}, "--" + name,
+                app.get_name());
+  throw Error({"{}: it takes one value, and stands once; `{} --help` shows how",
+               "{}：应有一个值，而且只出现一次；`{} --help` 说明写法"},
+              "--" + name, app.get_name());
 }
 
 Exit run_command(const std::vector<std::string>& arguments, World& world) {
   const Command& command = find_command(arguments.front());
-  CLI::App app{std::string(command.summary), "mha " + std::string(command.name)};
+  CommandLine app(say(command.summary), "mha " + std::string(command.name), world.language);
   app.allow_extras();
+  app.set_help_flag("-h,--help", say(world.language, {"print this help", "打印本说明"}));
   const Action action = command.setup(app);
   std::vector<std::string> rest(arguments.rbegin(), arguments.rend() - 1);  // CLI11 takes them last first
   for (std::string& argument : rest) keep_as_written(argument);
   try {
     app.parse(rest);
   } catch (const CLI::CallForHelp&) {
-    world.out.write(app.help());
+    world.out.write(help_of(app));
     return Exit::fine;
-  } catch (const CLI::ArgumentMismatch& error) {
-    const std::string option = std::string(error.what()).substr(0, std::string(error.what()).find(':'));
-    throw Error(fmt::format("{}: it takes one value, and stands once; `{} --help` shows how", option, app.get_name()));
   } catch (const CLI::ParseError& error) {
-    throw Error(fmt::format("{}; `{} --help` lists the options", error.what(), app.get_name()));
+    refuse_parse(app, error);
   }
   if (!app.remaining().empty()) refuse_leftovers(app, app.remaining());
   return action(world);
@@ -78,7 +82,7 @@ Exit run_command(const std::vector<std::string>& arguments, World& world) {
 Exit dispatch(const std::vector<std::string>& arguments, World& world) {
   const std::string first = arguments.empty() ? "--help" : arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
-    world.out.write(overview());
+    world.out.write(overview(world.language));
     return Exit::fine;
   }
   if (first == "--version" || first == "-V") {
@@ -92,13 +96,15 @@ Exit dispatch(const std::vector<std::string>& arguments, World& world) {
 }  // namespace
 
 int cli(const std::vector<std::string>& arguments, World& world) {
-  const auto end = [&world](std::string_view sentence, Exit exit) {
+  world.language = language_of(arguments, world);
+  const auto end = [&world](Exit exit, const Saying& sentence) {
     try {
-      tell(world, sentence);
+      tell_line(world, sentence.in(world.language));
     } catch (...) {  // not even the message could be written
     }
     return static_cast<int>(exit);
   };
+  constexpr Text unforeseen = {"this went wrong in a way that mha does not know: {}", "出现了 mha 不认识的错误：{}"};
   try {
     const Exit exit = dispatch(arguments, world);
     world.out.flush();
@@ -106,13 +112,14 @@ int cli(const std::vector<std::string>& arguments, World& world) {
   } catch (const io::ClosedPipe&) {  // whoever read our output has seen enough
     return static_cast<int>(Exit::fine);
   } catch (const Error& error) {
-    return end(error.what(), error.exit_code());
+    return end(error.exit_code(), error.sentence());
   } catch (const std::bad_alloc&) {
-    return end("not enough memory for this problem; fewer tokens or heads need less", Exit::bad_input);
+    return end(Exit::bad_input, {"not enough memory for this problem; fewer tokens or heads need less",
+                                 "内存不够计算这道题；词元或头少一些就够"});
   } catch (const std::exception& error) {
-    return end(fmt::format("this went wrong in a way that mha does not know: {}", error.what()), Exit::bad_input);
+    return end(Exit::bad_input, say(unforeseen, error.what()));
   } catch (...) {
-    return end("this went wrong in a way that mha does not know", Exit::bad_input);
+    return end(Exit::bad_input, {"this went wrong in a way that mha does not know", "出现了 mha 不认识的错误"});
   }
 }
 

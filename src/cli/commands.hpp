@@ -15,42 +15,79 @@ namespace mha::cli {
 using Action = std::function<Exit(World&)>;
 
 // Each declares the options of its command and returns the action, which reads them after parsing.
-Action setup_run(CLI::App& app);
-Action setup_explain(CLI::App& app);
-Action setup_examples(CLI::App& app);
-Action setup_schema(CLI::App& app);
-Action setup_devices(CLI::App& app);
-Action setup_bench(CLI::App& app);
-Action setup_check(CLI::App& app);
-Action setup_compare(CLI::App& app);
-Action setup_mistakes(CLI::App& app);
-Action setup_exercise(CLI::App& app);
-Action setup_import(CLI::App& app);
-Action setup_cost(CLI::App& app);
-Action setup_models(CLI::App& app);
-Action setup_shapes(CLI::App& app);
+Action setup_run(CommandLine& app);
+Action setup_explain(CommandLine& app);
+Action setup_examples(CommandLine& app);
+Action setup_schema(CommandLine& app);
+Action setup_devices(CommandLine& app);
+Action setup_bench(CommandLine& app);
+Action setup_check(CommandLine& app);
+Action setup_compare(CommandLine& app);
+Action setup_mistakes(CommandLine& app);
+Action setup_exercise(CommandLine& app);
+Action setup_import(CommandLine& app);
+Action setup_cost(CommandLine& app);
+Action setup_models(CommandLine& app);
+Action setup_shapes(CommandLine& app);
 
 struct Command {
   std::string_view name;
-  std::string_view summary;
-  Action (*setup)(CLI::App& app);
+  Text summary;
+  Action (*setup)(CommandLine& app);
 };
 
 inline constexpr std::array commands = {
-    Command{"run", "compute a problem and print every step, or export it as JSON", setup_run},
-    Command{"explain", "tell how any entry of any step comes about, down to X and the weights", setup_explain},
-    Command{"check", "compare answers with what follows from them, and name the likely mistake", setup_check},
-    Command{"compare", "two problems, or one with a mistake made, step by step side by side", setup_compare},
-    Command{"exercise", "a new problem to work out by hand, with worksheet, key and typical mistakes", setup_exercise},
-    Command{"import", "a problem that points into the tensors of a real model's layer", setup_import},
-    Command{"cost", "what a layer costs: parameters, multiply-adds, exponentials, memory", setup_cost},
-    Command{"shapes", "the shape of every step, as PyTorch code sees it too", setup_shapes},
-    Command{"models", "list the published models whose shapes cost and shapes know", setup_models},
-    Command{"mistakes", "what people get wrong, and which of it a problem can show", setup_mistakes},
-    Command{"examples", "list the built-in problems, or print one as JSON to start your own", setup_examples},
-    Command{"devices", "list where the steps can be computed: the processor and the OpenCL devices", setup_devices},
-    Command{"bench", "time each step of a problem, beside what this machine can do", setup_bench},
-    Command{"schema", "print the JSON Schema of the files that go in and come out", setup_schema},
+    Command{"run",
+            {"compute a problem and print every step, or export it as JSON", "计算一道题目并打印每一步，或导出为 JSON"},
+            setup_run},
+    Command{"explain",
+            {"tell how any entry of any step comes about, down to X and the weights",
+             "讲解任何一步的任何元素从何而来，直到 X 和权重矩阵"},
+            setup_explain},
+    Command{"check",
+            {"compare answers with what follows from them, and name the likely mistake",
+             "批改答卷：与其中前面的数应得的结果比较，并指出可能的错误"},
+            setup_check},
+    Command{"compare",
+            {"two problems, or one with a mistake made, step by step side by side",
+             "逐步对照两道题目，或一道题目与犯了某种错误的同一题"},
+            setup_compare},
+    Command{"exercise",
+            {"a new problem to work out by hand, with worksheet, key and typical mistakes",
+             "出一道新的笔算练习，附练习单、参考答案和典型错误"},
+            setup_exercise},
+    Command{"import",
+            {"a problem that points into the tensors of a real model's layer",
+             "从真实模型的一层得出题目，矩阵仍在模型的文件里"},
+            setup_import},
+    Command{
+        "cost",
+        {"what a layer costs: parameters, multiply-adds, exponentials, memory", "一层的开销：参数、乘加、指数运算、内存"},
+        setup_cost},
+    Command{"shapes",
+            {"the shape of every step, as PyTorch code sees it too", "每一步的形状，也写出 PyTorch 代码看到的形状"},
+            setup_shapes},
+    Command{"models",
+            {"list the published models whose shapes cost and shapes know", "列出 cost 和 shapes 知道其形状的已发表模型"},
+            setup_models},
+    Command{"mistakes",
+            {"what people get wrong, and which of it a problem can show", "常见错误，以及一道题目看得出其中哪些"},
+            setup_mistakes},
+    Command{"examples",
+            {"list the built-in problems, or print one as JSON to start your own",
+             "列出内置示例，或打印其中一个的 JSON 作为自己题目的起点"},
+            setup_examples},
+    Command{"devices",
+            {"list where the steps can be computed: the processor and the OpenCL devices",
+             "列出可以在哪里计算：处理器和 OpenCL 设备"},
+            setup_devices},
+    Command{
+        "bench",
+        {"time each step of a problem, beside what this machine can do", "测量一道题目每一步的时间，并与本机的能力对照"},
+        setup_bench},
+    Command{"schema",
+            {"print the JSON Schema of the files that go in and come out", "打印输入和输出文件的 JSON Schema"},
+            setup_schema},
 };
 
 }  // namespace mha::cli

@@ -54,8 +54,9 @@ const study::Mistake& mistake_called(const std::string& id) {
   if (const study::Mistake* mistake = study::find_mistake(id)) return *mistake;
   std::vector<std::string_view> ids;
   for (const study::Mistake& mistake : study::mistakes()) ids.push_back(mistake.id);
-  throw Error(
-      fmt::format("--mistake '{}': no mistake has this id.{} `mha mistakes` lists them", id, did_you_mean(id, ids)));
+  throw Error({"--mistake '{}': no mistake has this id.{} `mha mistakes` lists them",
+               "--mistake '{}'：没有这个标识的错误。{}`mha mistakes` 列出全部错误"},
+              id, did_you_mean(id, ids));
 }
 
 show::Words named(const Problem& problem, const std::string& name, Language language) {
@@ -77,14 +78,13 @@ const study::Variant* shown_form(const Problem& problem, const study::Variants& 
 }
 
 // Where this mistake can be seen instead.
-std::string elsewhere(const study::Mistake& mistake, Language language) {
+Saying elsewhere(const study::Mistake& mistake) {
   for (const io::EmbeddedFile& example : io::examples()) {
     const Problem problem = io::read_problem_text(example.text, example.name);
-    if (shown_form(problem, mistake.variants(problem)) != nullptr)
-      return show::say(language, shown_elsewhere, example.name, mistake.id);
+    if (shown_form(problem, mistake.variants(problem)) != nullptr) return say(shown_elsewhere, example.name, mistake.id);
   }
   const auto is_this = [&](const ShownBy& row) { return mistake.id.rfind(row.ids, 0) == 0; };
-  return show::say(language, shown_by_none, std::find_if(shown_by.begin(), shown_by.end(), is_this)->what.in(language));
+  return say(shown_by_none, std::find_if(shown_by.begin(), shown_by.end(), is_this)->what);
 }
 
 // The first form of the mistake that this problem shows, else its first one.
@@ -92,13 +92,14 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
                           std::vector<show::Words>& remarks) {
   const study::Variants forms = mistake.variants(problem);
   if (forms.empty())
-    throw Error(fmt::format("--mistake {0}: it cannot be made on {1}; `mha mistakes {1}` lists what can. {2}", mistake.id,
-                            name, elsewhere(mistake, Language::en)));
+    throw Error({"--mistake {0}: it cannot be made on {1}; `mha mistakes {1}` lists what can. {2}",
+                 "--mistake {0}：在 {1} 上不可能犯这种错误；`mha mistakes {1}` 列出可能的错误。{2}"},
+                mistake.id, name, elsewhere(mistake));
   remarks.emplace_back(study::in_layout(mistake.what.in(language), problem.layout));
   const study::Variant* shown = shown_form(problem, forms);
   if (shown == nullptr)
     remarks.emplace_back(show::say(language, mistake_hidden) + (language == Language::en ? " " : "") +
-                         elsewhere(mistake, language));
+                         elsewhere(mistake).in(language));
   if (shown == nullptr) shown = &forms.front();
   std::string id(mistake.id);
   if (!shown->detail.empty())
@@ -139,27 +140,35 @@ void compare_problems(const CompareOptions& options, World& world) {
 
 }  // namespace
 
-Action setup_compare(CLI::App& app) {
+Action setup_compare(CommandLine& app) {
   auto options = std::make_shared<CompareOptions>();
-  declare_arguments(app, "PROBLEM", options->problems, "two problems: files, - or examples' names; or one with --mistake");
+  declare_arguments(app, "PROBLEM", options->problems,
+                    {"two problems: files, - or examples' names; or one with --mistake",
+                     "两道题目：文件、- 或示例的名称；或一道题目加 --mistake"});
   declare_option(app, "--mistake", options->mistake, "ID",
-                 "compare with the same problem after this mistake; `mha mistakes` lists them");
-  declare_option(app, "--steps", options->steps, "LIST", "only these steps");
-  declare_option(app, "--heads", options->heads, "LIST", "only these heads");
-  declare_flag(app, "--full", options->full, "print large matrices whole");
+                 {"compare with the same problem after this mistake; `mha mistakes` lists them",
+                  "与犯了这种错误的同一题对照；`mha mistakes` 列出全部错误"});
+  declare_option(app, "--steps", options->steps, "LIST", {"only these steps", "只看这些步骤"});
+  declare_option(app, "--heads", options->heads, "LIST", {"only these heads", "只看这些头"});
+  declare_flag(app, "--full", options->full, {"print large matrices whole", "完整打印大矩阵"});
   declare_output(app, options->output, page_only);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);
-  declare_footer(app,
-                 "examples:\n"
-                 "  mha compare worked --mistake no_scale      what a forgotten scale does\n"
-                 "  mha compare bag_zh bag_one_head_zh         four heads against one\n"
-                 "  mha compare mine.json theirs.json --steps weights,output");
+  declare_footer(app, {"examples:\n"
+                       "  mha compare worked --mistake no_scale      what a forgotten scale does\n"
+                       "  mha compare bag_zh bag_one_head_zh         four heads against one\n"
+                       "  mha compare mine.json theirs.json --steps weights,output",
+                       "示例：\n"
+                       "  mha compare worked --mistake no_scale      漏了缩放会怎样\n"
+                       "  mha compare bag_zh bag_one_head_zh         四个头与一个头对照\n"
+                       "  mha compare mine.json theirs.json --steps weights,output"});
   return [options](World& world) {
     const std::size_t wanted = options->mistake ? 1 : 2;
     if (options->problems.size() != wanted)
-      throw Error(options->mistake ? "with --mistake, one problem is compared with itself: name one problem"
-                                   : "name two problems, or one and --mistake ID");
+      throw Error(options->mistake
+                      ? Text{"with --mistake, one problem is compared with itself: name one problem",
+                             "有 --mistake 时，一道题目与自身对照：请只写一道题目"}
+                      : Text{"name two problems, or one and --mistake ID", "请写两道题目，或一道题目加 --mistake ID"});
     compare_problems(*options, world);
     return Exit::fine;
   };

@@ -28,7 +28,9 @@ const study::NumberType& number_type(const std::optional<std::string>& text, std
 std::vector<Index> usual_steps(std::string_view name, const Problem& problem) {
   const bool groups = name == "kv-heads";
   if (!groups && name != "heads")
-    throw Error(fmt::format("--sweep {0}: through which numbers? Write --sweep {0}=128,256,512", name));
+    throw Error({"--sweep {0}: through which numbers? Write --sweep {0}=128,256,512",
+                 "--sweep {0}：取哪些数？请写 --sweep {0}=128,256,512"},
+                name);
   std::vector<Index> steps{groups ? problem.kv_heads : problem.heads};
   const Index whole = groups ? problem.heads : problem.d_model();
   for (Index step = 1; step <= whole && steps.size() < 12; step *= 2)
@@ -60,8 +62,11 @@ void tell_cost(const CostOptionTexts& texts, World& world) {
   if (sized.model != nullptr) layers = sized.model->layers;
   if (texts.layers) layers = parse_number("--layers", *texts.layers, 1, 1 << 20);
   if (layers && !sized.problem.layers.empty())
-    throw Error(fmt::format("--layers: this problem has its own {} layers; leave it out", sized.problem.layers.size()));
-  if (texts.against && texts.sweep) throw Error("--against compares with one other, --sweep with several: leave one out");
+    throw Error({"--layers: this problem has its own {} layers; leave it out", "--layers：这道题自己有 {} 层，请去掉"},
+                sized.problem.layers.size());
+  if (texts.against && texts.sweep)
+    throw Error({"--against compares with one other, --sweep with several: leave one out",
+                 "--against 与一种对照，--sweep 与多种对照：只能写一个"});
   std::vector<study::OtherCost> others;
   const auto add = [&](const char* option, const std::string& change) {
     others.push_back({change, study::cost_of(study::shaped(sized.problem, parse_sizes(option, change)), type, layers)});
@@ -81,21 +86,30 @@ void tell_cost(const CostOptionTexts& texts, World& world) {
 
 }  // namespace
 
-Action setup_cost(CLI::App& app) {
+Action setup_cost(CommandLine& app) {
   auto texts = std::make_shared<CostOptionTexts>();
   declare_sizes(app, texts->sizes);
-  declare_option(app, "--layers", texts->layers, "N", "so many layers of this kind (a model's own)");
-  declare_option(app, "--dtype", texts->dtype, "f64|f32|f16|bf16", "how large a number is (f64; of a model f16)");
-  declare_option(app, "--against", texts->against, "LIST", "beside the same with other sizes, such as heads=1");
-  declare_option(app, "--sweep", texts->sweep, "NAME", "a line for each number of heads; or tokens=128,256,512");
+  declare_option(app, "--layers", texts->layers, "N",
+                 {"so many layers of this kind (a model's own)", "这样的层有多少（模型用自己的层数）"});
+  declare_option(app, "--dtype", texts->dtype, "f64|f32|f16|bf16",
+                 {"how large a number is (f64; of a model f16)", "每个数有多大（f64；模型为 f16）"});
+  declare_option(app, "--against", texts->against, "LIST",
+                 {"beside the same with other sizes, such as heads=1", "与换了大小的同一层对照，例如 heads=1"});
+  declare_option(
+      app, "--sweep", texts->sweep, "NAME",
+      {"heads: a line for each number of heads; or tokens=128,256,512", "heads：每种头数一行；或 tokens=128,256,512"});
   declare_output(app, texts->output, page_or_json);
-  declare_language(app, texts->lang, "page");
-  declare_footer(app,
-                 "examples:\n"
-                 "  mha cost --d-model 512 --heads 8 --tokens 128                    formulas and numbers\n"
-                 "  mha cost --model bert-base --tokens 512 --dtype f32 --against heads=1\n"
-                 "  mha cost --model llama-3-8b --tokens 4096 --sweep kv-heads       what groups save\n"
-                 "  mha cost mine.json --format json                                 for a program to read");
+  declare_language(app, texts->lang, {"page", "页面"});
+  declare_footer(app, {"examples:\n"
+                       "  mha cost --d-model 512 --heads 8 --tokens 128                          formulas and numbers\n"
+                       "  mha cost --model bert-base --tokens 512 --dtype f32 --against heads=1  what one head costs\n"
+                       "  mha cost --model llama-3-8b --tokens 4096 --sweep kv-heads             what groups save\n"
+                       "  mha cost mine.json --format json                                       for a program to read",
+                       "示例：\n"
+                       "  mha cost --d-model 512 --heads 8 --tokens 128                          公式和数值\n"
+                       "  mha cost --model bert-base --tokens 512 --dtype f32 --against heads=1  一个头的开销\n"
+                       "  mha cost --model llama-3-8b --tokens 4096 --sweep kv-heads             分组能省多少\n"
+                       "  mha cost mine.json --format json                                       供程序读取"});
   return [texts](World& world) {
     tell_cost(*texts, world);
     return Exit::fine;

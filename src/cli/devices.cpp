@@ -37,8 +37,8 @@ void list_devices(Language language, const OutputTexts& texts, World& world) {
   add(compute::processor());
   for (const compute::DeviceInfo& device : compute::opencl_devices()) add(device);
   page.add(std::move(table));
-  if (const std::optional<std::string> lack = compute::opencl_lack())
-    page.paragraph(show::Words("no OpenCL device: " + *lack));
+  if (const std::optional<Saying> lack = compute::opencl_lack())
+    page.paragraph({"no OpenCL device: {}", "没有 OpenCL 设备：{}"}, *lack);
   Output output(texts, page_only, style_from({}, world), world);
   output.open({});
   output.write(page.take());
@@ -47,15 +47,18 @@ void list_devices(Language language, const OutputTexts& texts, World& world) {
 
 }  // namespace
 
-Action setup_devices(CLI::App& app) {
+Action setup_devices(CommandLine& app) {
   auto options = std::make_shared<DevicesOptions>();
-  declare_language(app, options->lang, "list");
+  declare_language(app, options->lang, {"list", "列表"});
   declare_output(app, options->output, page_only);
-  declare_footer(app,
-                 "examples:\n"
-                 "  mha devices                                      the list\n"
-                 "  mha run --device opencl:0 --dtype f32            compute on one of them\n"
-                 "  mha run --device opencl:0 --against cpu          and hold each step against the CPU");
+  declare_footer(app, {"examples:\n"
+                       "  mha devices                              the list\n"
+                       "  mha run --device opencl:0 --dtype f32    compute on one of them\n"
+                       "  mha run --device opencl:0 --against cpu  and hold each step against the CPU",
+                       "示例：\n"
+                       "  mha devices                              列表\n"
+                       "  mha run --device opencl:0 --dtype f32    在其中一个设备上计算\n"
+                       "  mha run --device opencl:0 --against cpu  并把每一步与 CPU 对照"});
   return [options](World& world) {
     list_devices(language_from(options->lang, world), options->output, world);
     return Exit::fine;

@@ -8,6 +8,7 @@
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
 #include "core/csv.hpp"
+#include "core/suggest.hpp"
 #include "io/files/output_file.hpp"
 #include "io/files/paths.hpp"
 #include "io/files/roster.hpp"
@@ -52,11 +53,13 @@ study::ExerciseSizes sizes_from(const ExerciseTexts& texts) {
   sizes.heads = number_or(texts.heads, "--heads", 3, 1, 8);
   sizes.kv_heads = number_or(texts.kv_heads, "--kv-heads", static_cast<int>(sizes.heads), 1, static_cast<int>(sizes.heads));
   if (sizes.heads % sizes.kv_heads != 0)
-    throw Error(fmt::format("--kv-heads {}: {} heads cannot share them evenly; choose a divisor of --heads", sizes.kv_heads,
-                            sizes.heads));
+    throw Error({"--kv-heads {}: {} heads cannot share them evenly; choose a divisor of --heads",
+                 "--kv-heads {}：{} 个头不能均分；请选 --heads 的约数"},
+                sizes.kv_heads, sizes.heads);
   if (!texts.d_k && sizes.d_model % sizes.heads != 0)
-    throw Error(fmt::format("--heads {}: --d-model {} is not a multiple of it; choose another or give --d-k", sizes.heads,
-                            sizes.d_model));
+    throw Error({"--heads {}: --d-model {} is not a multiple of it; choose another or give --d-k",
+                 "--heads {}：--d-model {} 不是它的倍数；请另选，或给出 --d-k"},
+                sizes.heads, sizes.d_model);
   sizes.d_k = number_or(texts.d_k, "--d-k", static_cast<int>(sizes.d_model / sizes.heads), 1, 8);
   sizes.causal = texts.mask && parse_choice("--mask", *texts.mask, {"none", "causal"}) == 1;
   sizes.bias = texts.bias;
@@ -71,7 +74,9 @@ const study::Difficulty& difficulty_from(const ExerciseTexts& texts) {
 }
 
 ExerciseRequest exercise_request_from(const ExerciseTexts& texts, const World& world) {
-  if (!texts.output) throw Error("where to? Name a folder: -o DIR; it is made if it is missing");
+  if (!texts.output)
+    throw Error(
+        {"where to? Name a folder: -o DIR; it is made if it is missing", "写到哪里？请指定文件夹：-o 文件夹；没有就新建"});
   ExerciseRequest request;
   request.sizes = sizes_from(texts);
   request.difficulty = &difficulty_from(texts);
@@ -100,7 +105,9 @@ void refuse_filled_in(const std::string& folder) {
   const std::string path = folder + "/answer.json";
   if (const auto status = io::status_of(path); !status || !S_ISREG(status->st_mode)) return;
   if (io::is_filled_in(path))
-    throw Error(fmt::format("{} is filled in already; name another folder with -o, or move that file away", path));
+    throw Error({"{} is filled in already; name another folder with -o, or move that file away",
+                 "{} 已经填写；请用 -o 另写一个文件夹，或移走该文件"},
+                path);
 }
 
 // All files of one exercise, or none.
@@ -147,44 +154,65 @@ void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker&
 
 void warn_of_blind_spots(const study::ExerciseSizes& sizes, const study::BlindSpots& spots, World& world) {
   if (!spots.hidden.empty())
-    tell(world, fmt::format("these sizes hide {}: whoever makes one of these mistakes gets every number right",
-                            fmt::join(spots.hidden, ", ")));
+    tell(world,
+         {"these sizes hide {}: whoever makes one of these mistakes gets every number right",
+          "这种规模看不出 {}：犯了这些错误，每个数仍然正确"},
+         listed(spots.hidden));
   for (const std::vector<std::string_view>& group : spots.alike)
-    tell(world, fmt::format("these sizes cannot tell {} apart: they give the same numbers", fmt::join(group, ", ")));
+    tell(world, {"these sizes cannot tell {} apart: they give the same numbers", "这种规模无法区分 {}：它们得出相同的数"},
+         listed(group));
   if (spots.hidden.empty() && spots.alike.empty()) return;
   const study::ExerciseSizes better = study::well_chosen(sizes);
   const std::string groups = better.heads == better.kv_heads ? "" : fmt::format(" --kv-heads {}", better.kv_heads);
-  tell(world, fmt::format("--tokens {} --d-model {} --heads {}{} shows and tells apart all that can be", better.tokens,
-                          better.d_model, better.heads, groups));
+  tell(world,
+       {"--tokens {} --d-model {} --heads {}{} shows and tells apart all that can be",
+        "--tokens {} --d-model {} --heads {}{} 能看出并区分一切可能的错误"},
+       better.tokens, better.d_model, better.heads, groups);
 }
 
-constexpr std::string_view exercise_examples =
-    "DIR gets problem.json, worksheet.md, worksheet.txt and answer.json (to be filled in), and for the teacher key.json,\n"
+constexpr Text exercise_examples = {
+    "DIR gets problem.json, worksheet.md, worksheet.txt and answer.json (to be filled in), and for the teacher key.json, "
     "key_rounded.json and mistakes.json. With --roster each student gets DIR/NAME, and the teacher DIR/teacher.\n\n"
     "examples:\n"
-    "  mha exercise -o monday                                   3 tokens, d_model 6, 3 heads\n"
+    "  mha exercise -o monday                       5 tokens, d_model 6, 3 heads\n"
     "  mha exercise --tokens 5 --mask causal --bias --seed 7 -o week2\n"
-    "  mha exercise --difficulty easy --roster names.csv -o class   numbers of their own for everyone\n"
-    "  mha check monday/problem.json monday/answer.json         how far it is right";
+    "  mha exercise --roster names.csv -o class     everyone gets other numbers\n"
+    "  mha check monday/problem.json monday/answer.json",
+    "文件夹里会有 problem.json、worksheet.md、worksheet.txt 和 answer.json（供填写），以及给教师的 key.json、"
+    "key_rounded.json 和 mistakes.json。有 --roster 时，每个学生的在 文件夹/姓名，教师的在 文件夹/teacher。\n\n"
+    "示例：\n"
+    "  mha exercise -o monday                       5 个词元，d_model 6，3 个头\n"
+    "  mha exercise --tokens 5 --mask causal --bias --seed 7 -o week2\n"
+    "  mha exercise --roster names.csv -o class     每人的数都不同\n"
+    "  mha check monday/problem.json monday/answer.json"};
 
 }  // namespace
 
-Action setup_exercise(CLI::App& app) {
+Action setup_exercise(CommandLine& app) {
   auto texts = std::make_shared<ExerciseTexts>();
-  declare_option(app, "-o,--output", texts->output, "DIR", "the folder to write to, made if it is missing");
-  declare_option(app, "--tokens", texts->tokens, "N", "tokens (3)");
-  declare_option(app, "--d-model", texts->d_model, "N", "width of a token (6)");
-  declare_option(app, "--heads", texts->heads, "N", "heads (3)");
-  declare_option(app, "--d-k", texts->d_k, "N", "width of a head (d_model / heads)");
-  declare_option(app, "--kv-heads", texts->kv_heads, "N", "heads that share keys and values in groups (as many as heads)");
-  declare_option(app, "--mask", texts->mask, "none|causal", "mask (none)");
-  declare_flag(app, "--bias", texts->bias, "with biases");
-  declare_option(app, "--difficulty", texts->difficulty, "easy|normal|hard",
-                 "whole numbers, halves in the weights, or tenths (normal)");
-  declare_option(app, "--seed", texts->seed, "N", "another seed gives other numbers, the same one the same (1)");
-  declare_option(app, "--roster", texts->roster, "FILE", "a CSV file with a name on each line: an exercise for each");
-  declare_option(app, "--round", texts->round, "N", "decimals of the worksheet and of key_rounded.json (3)");
-  declare_language(app, texts->lang, "worksheet");
+  declare_option(app, "-o,--output", texts->output, "DIR",
+                 {"the folder to write to, made if it is missing", "写到这个文件夹，没有就新建"});
+  declare_option(app, "--tokens", texts->tokens, "N", {"tokens (3)", "词元数（默认 3）"});
+  declare_option(app, "--d-model", texts->d_model, "N", {"width of a token (6)", "词元的宽度（默认 6）"});
+  declare_option(app, "--heads", texts->heads, "N", {"heads (3)", "头数（默认 3）"});
+  declare_option(app, "--d-k", texts->d_k, "N", {"width of a head (d_model / heads)", "头的宽度（默认 d_model / heads）"});
+  declare_option(
+      app, "--kv-heads", texts->kv_heads, "N",
+      {"heads that share keys and values in groups (as many as heads)", "分组共用键和值的头数（默认与 heads 相同）"});
+  declare_option(app, "--mask", texts->mask, "none|causal", {"mask (none)", "掩码（默认 none）"});
+  declare_flag(app, "--bias", texts->bias, {"with biases", "带偏置"});
+  declare_option(
+      app, "--difficulty", texts->difficulty, "easy|normal|hard",
+      {"whole numbers, halves in the weights, or tenths (normal)", "整数、权重矩阵中有半数，或一位小数（默认 normal）"});
+  declare_option(
+      app, "--seed", texts->seed, "N",
+      {"another seed gives other numbers, the same one the same (1)", "种子不同，数就不同；种子相同，数就相同（默认 1）"});
+  declare_option(app, "--roster", texts->roster, "FILE",
+                 {"a CSV file with a name on each line: an exercise for each", "CSV 文件，每行一个姓名：每人一份练习"});
+  declare_option(
+      app, "--round", texts->round, "N",
+      {"decimals of the worksheet and of key_rounded.json (3)", "练习单和 key_rounded.json 的小数位数（默认 3）"});
+  declare_language(app, texts->lang, {"worksheet", "练习单"});
   declare_footer(app, exercise_examples);
   return [texts](World& world) {
     const ExerciseRequest request = exercise_request_from(*texts, world);

@@ -7,6 +7,7 @@
 #include "cli/output.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
+#include "core/suggest.hpp"
 #include "io/problem/answer.hpp"
 #include "study/explain/explain.hpp"
 
@@ -41,11 +42,16 @@ void take_words(const std::vector<std::string>& words, ExplainRequest& request) 
   for (const std::string& word : problems)
     if (problems.size() > 1 || request.entries.empty())
       if (io::matrix_name(word))
-        throw Error(fmt::format("'{0}' is a whole matrix; write an entry, such as {0}[1,1]", word));
+        throw Error(
+            {"'{0}' is a whole matrix; write an entry, such as {0}[1,1]", "'{0}' 是整个矩阵；请写一个元素，例如 {0}[1,1]"},
+            word);
   if (problems.size() > 1)
-    throw Error(fmt::format("one problem at a time, but '{}' were given; an entry is written such as Y[1,1]",
-                            fmt::join(problems, "' and '")));
-  if (request.entries.empty()) throw Error("which entry? Write it such as 'Y[1,1]', or 'A1[2,*]' for a row");
+    throw Error({"one problem at a time, but '{}' were given; an entry is written such as Y[1,1]",
+                 "一次只能有一道题目，而这里给出了 '{}'；元素写作 Y[1,1] 这样"},
+                listed(problems, {"' and '", "' 和 '"}));
+  if (request.entries.empty())
+    throw Error({"which entry? Write it such as 'Y[1,1]', or 'A1[2,*]' for a row",
+                 "讲解哪个元素？请写成 'Y[1,1]' 这样，整行写 'A1[2,*]'"});
   if (!problems.empty()) request.problem = problems.front();
 }
 
@@ -89,7 +95,9 @@ void explain_entries(ExplainRequest request, const ExplainTexts& texts, World& w
   Problem problem = read_problem(request.problem, world, request.allow_outside);
   choose_item(texts.computation, request.page, problem);
   if (problem.batch() > 1)
-    throw Error(fmt::format("this problem is a batch of {}; choose an item with --batch", problem.batch()));
+    throw Error(
+        {"this problem is a batch of {}; choose an item with --batch", "这道题是一批 {} 个样本；请用 --batch 选一个"},
+        problem.batch());
   const Plan plan = make_plan(problem);
   std::vector<study::ExplainedRange> ranges;
   for (const std::string& entry : request.entries)
@@ -108,24 +116,32 @@ void explain_entries(ExplainRequest request, const ExplainTexts& texts, World& w
   output.finish();
 }
 
-constexpr std::string_view explain_examples =
+constexpr Text explain_examples = {
     "examples:\n"
     "  mha explain 'Y[1,1]'                       an entry of the worked 3×4 example\n"
     "  mha explain mine.json 'scores2[1,1]' 'A2[1,1]'\n"
     "  mha explain mine.json 'A1[2,*]'            a row\n"
     "  mha explain 'Y[1,1]' --depth all           down to X and the weights\n"
-    "  mha explain 'head1[2,2]' --round 3         each step rounded, as with a pencil";
+    "  mha explain 'head1[2,2]' --round 3         each step rounded, as with a pencil",
+    "示例：\n"
+    "  mha explain 'Y[1,1]'                       3×4 手算示例的一个元素\n"
+    "  mha explain mine.json 'scores2[1,1]' 'A2[1,1]'\n"
+    "  mha explain mine.json 'A1[2,*]'            一行\n"
+    "  mha explain 'Y[1,1]' --depth all           一直讲到 X 和权重矩阵\n"
+    "  mha explain 'head1[2,2]' --round 3         每步四舍五入，如同笔算"};
 
 }  // namespace
 
-Action setup_explain(CLI::App& app) {
+Action setup_explain(CommandLine& app) {
   auto texts = std::make_shared<ExplainTexts>();
-  declare_arguments(
-      app, "ENTRY", texts->words,
-      "entries such as Y[2,1], A1[3,2], packed.Q[1,5]; * is all of a row or column. Before them the problem: a "
-      "file, - for standard input, or an example's name (default: worked)");
+  declare_arguments(app, "ENTRY", texts->words,
+                    {"entries such as Y[2,1], A1[3,2], packed.Q[1,5]; * is all of a row or column. Before them the "
+                     "problem: a file, - for standard input, or an example's name (default: worked)",
+                     "元素，例如 Y[2,1]、A1[3,2]、packed.Q[1,5]；* 表示整行或整列。前面可以写题目：文件，- "
+                     "表示标准输入，或示例的名称（默认 worked）"});
   declare_option(app, "--depth", texts->depth, "N|all",
-                 "steps to go back: 1 the entry alone, all down to X and the weights (1)");
+                 {"steps to go back: 1 the entry alone, all down to X and the weights (1)",
+                  "往回讲几步：1 只讲元素本身，all 一直到 X 和权重矩阵（默认 1）"});
   declare_output(app, texts->output, page_or_json);
   declare_computation_options(app, texts->computation);
   declare_page_options(app, texts->page);

@@ -48,11 +48,14 @@ const Format* format_of_file(std::string_view path, Kinds kinds) {
   return nullptr;
 }
 
-std::string endings_text(Kinds kinds) {
-  std::vector<std::string> known;
-  for (const Format* format : offered(kinds))
-    if (!format->ending.empty()) known.push_back(fmt::format("{} ({})", format->ending, format->what));
-  return fmt::format("{}", fmt::join(known, ", "));
+Saying endings_text(Kinds kinds) {
+  Saying list;
+  for (const Format* format : offered(kinds)) {
+    if (format->ending.empty()) continue;
+    const Saying one = say({"{} ({})", "{}（{}）"}, format->ending, format->what);
+    list = list.en.empty() ? one : say({"{}, {}", "{}、{}"}, list, one);
+  }
+  return list;
 }
 
 }  // namespace mha::cli

@@ -19,19 +19,25 @@ struct Format {
   // What stands in it: a page, or data that the command writes itself. Arrays go to files only, rows at a time.
   enum class Kind { page, json, csv, gradescope, arrays };
   Kind kind;
-  std::string_view name, ending, what;  // without an ending: on stdout, or in any file, by its name alone
-  PageWriter write = nullptr;           // of a page
+  std::string_view name, ending;  // without an ending: on stdout, or in any file, by its name alone
+  Text what;
+  PageWriter write = nullptr;  // of a page
   std::optional<io::BinaryFormat> arrays = {};
 };
 
 inline constexpr std::array formats = {
-    Format{Format::Kind::page, "text", ".txt", "the page without colour", show::write_text},
-    Format{Format::Kind::json, "json", ".json", "the trace"},
-    Format{Format::Kind::csv, "csv", ".csv", "a line for each answer"},
-    Format{Format::Kind::gradescope, "gradescope", "", "results.json for Gradescope"},
-    Format{Format::Kind::arrays, "npy", ".npy", "one array of it", nullptr, io::BinaryFormat::npy},
-    Format{Format::Kind::arrays, "npz", ".npz", "its arrays", nullptr, io::BinaryFormat::npz},
-    Format{Format::Kind::arrays, "safetensors", ".safetensors", "its arrays", nullptr, io::BinaryFormat::safetensors},
+    Format{Format::Kind::page, "text", ".txt", {"the page without colour", "不带颜色的页面"}, show::write_text},
+    Format{Format::Kind::json, "json", ".json", {"the trace", "JSON 数据"}},
+    Format{Format::Kind::csv, "csv", ".csv", {"a line for each answer", "每份答卷一行"}},
+    Format{Format::Kind::gradescope, "gradescope", "", {"results.json for Gradescope", "Gradescope 的 results.json"}},
+    Format{Format::Kind::arrays, "npy", ".npy", {"one array of it", "其中一个数组"}, nullptr, io::BinaryFormat::npy},
+    Format{Format::Kind::arrays, "npz", ".npz", {"its arrays", "其中的各数组"}, nullptr, io::BinaryFormat::npz},
+    Format{Format::Kind::arrays,
+           "safetensors",
+           ".safetensors",
+           {"its arrays", "其中的各数组"},
+           nullptr,
+           io::BinaryFormat::safetensors},
 };
 
 // What a command offers.
@@ -49,6 +55,6 @@ const Format& format_named(const std::optional<std::string>& name, Kinds kinds);
 const Format* format_of_file(std::string_view path, Kinds kinds);
 
 // ".txt (the page without colour), .json (the trace)"
-std::string endings_text(Kinds kinds);
+Saying endings_text(Kinds kinds);
 
 }  // namespace mha::cli

@@ -23,7 +23,7 @@ struct ImportTexts {
 
 double positive(std::string_view option, const std::string& text) {
   const double number = parse_tolerance(option, text);
-  if (number == 0) throw Error(fmt::format("{} '{}': expected a number above 0", option, text));
+  if (number == 0) throw Error({"{} '{}': expected a number above 0", "{} '{}'：应为大于 0 的数"}, option, text);
   return number;
 }
 
@@ -35,8 +35,9 @@ std::optional<std::optional<Value>> or_none(const std::optional<std::string>& te
   return std::optional<Value>(parse(*text));
 }
 
-io::ImportOptions options_from(const ImportTexts& texts) {
+io::ImportOptions options_from(const ImportTexts& texts, const World& world) {
   io::ImportOptions options;
+  language_from(texts.lang, world);
   if (texts.layer) options.layer.layer = parse_number("--layer", *texts.layer, 0, largest_count);
   options.layer.prefix = texts.prefix;
   if (texts.heads) options.heads.heads = parse_number("--heads", *texts.heads, 1, largest_count);
@@ -60,7 +61,8 @@ io::ImportedInputs inputs_from(const ImportTexts& texts) {
     for (const std::string_view token : split_at_commas("--tokens", *texts.tokens)) inputs.tokens.emplace_back(token);
   for (const auto& [option, path] : {std::pair{"--x", &inputs.x}, {"--x-kv", &inputs.x_kv}})
     if (*path && !(*path)->ends_with(".npy"))
-      throw Error(fmt::format("{} '{}': expected a .npy file, as numpy.save writes it", option, **path));
+      throw Error({"{} '{}': expected a .npy file, as numpy.save writes it", "{} '{}'：应为 numpy.save 写的 .npy 文件"},
+                  option, **path);
   return inputs;
 }
 
@@ -72,10 +74,9 @@ constexpr Text without_x = {"{} is still missing, with {} columns; name it here 
 class Import {
  public:
   Import(const ImportTexts& texts, World& world)
-      : options_(options_from(texts)),
+      : options_(options_from(texts, world)),
         inputs_(inputs_from(texts)),
         output_(*texts.output),
-        language_(language_from(texts.lang, world)),
         world_(world),
         found_(io::import_attention(*texts.model, options_)) {}
 
@@ -94,68 +95,90 @@ class Import {
 
  private:
   void tell_about() {
-    tell(world_, io::account_of(found_).in(language_));
+    tell_line(world_, io::account_of(found_).in(world_.language));
     if (!inputs_.x) tell_missing("X", found_.tensors.q.W, "--x X.npy");
     if (found_.cross && !inputs_.x_kv) tell_missing("X_kv", found_.tensors.k.W, "--x-kv X_kv.npy");
     for (const std::string& path : io::files_pointed_to(found_, inputs_)) {
       if (!io::is_outside(path, output_)) continue;
-      return tell(world_, fmt::format(fmt::runtime(outside.in(language_)), path, output_));
+      return tell(world_, outside, path, output_);
     }
   }
 
   void tell_missing(std::string_view input, const io::TensorPlace& weights, std::string_view option) {
-    tell(world_, fmt::format(fmt::runtime(without_x.in(language_)), input, weights.in, option, input, output_));
+    tell(world_, without_x, input, weights.in, option, input, output_);
   }
 
   io::ImportOptions options_;
   io::ImportedInputs inputs_;
   std::string output_;
-  Language language_;
   World& world_;
   io::ImportedAttention found_;
 };
 
-constexpr std::string_view import_examples =
+constexpr Text import_examples = {
     "MODEL is a .safetensors or .npz file, a model.safetensors.index.json or the folder of a model. config.json beside it "
     "says how "
-    "many\n"
+    "many "
     "heads there are and how they attend; where there is none, the options say it.\n\n"
     "examples:\n"
-    "  mha import bert/ --layer 3 --x X.npy -o problem.json     layer 3, counted from 0 as in the tensors' names\n"
+    "  mha import bert/ --layer 3 --x X.npy -o problem.json     counted from 0\n"
     "  mha import gpt2/model.safetensors --layer 0 -o problem.json\n"
-    "  mha import layer.safetensors --family llama --heads 32 --kv-heads 8 --rope-base 500000 -o problem.json\n"
-    "  mha run problem.json --steps weights --heads 1";
+    "  mha import layer.safetensors --family llama --heads 32 -o problem.json\n"
+    "  mha run problem.json --steps weights --heads 1",
+    "模型是 .safetensors 或 .npz 文件、model.safetensors.index.json 或模型的文件夹。旁边的 config.json 说明有几个头、"
+    "如何作注意力；没有它时由选项说明。\n\n"
+    "示例：\n"
+    "  mha import bert/ --layer 3 --x X.npy -o problem.json     从 0 数起\n"
+    "  mha import gpt2/model.safetensors --layer 0 -o problem.json\n"
+    "  mha import layer.safetensors --family llama --heads 32 -o problem.json\n"
+    "  mha run problem.json --steps weights --heads 1"};
 
-void declare_import_options(CLI::App& app, ImportTexts& texts) {
-  declare_argument(app, "MODEL", texts.model, "a .safetensors or .npz file, an index of shards, or the folder of a model");
-  declare_option(app, "-o,--output", texts.output, "FILE", "the problem file to write");
-  declare_option(app, "--layer", texts.layer, "N", "the layer, counted from 0 as in the names of the tensors");
-  declare_option(app, "--prefix", texts.prefix, "NAME", "only attentions whose names begin so, where a layer has several");
-  declare_option(app, "--x", texts.x, "X.npy", "the input: what the attention module receives");
-  declare_option(app, "--x-kv", texts.x_kv, "X.npy", "the input of keys and values, in cross-attention");
-  declare_option(app, "--tokens", texts.tokens, "A,B,C", "labels, one for each row of X");
-  declare_option(app, "--heads", texts.heads, "N", "the number of heads, where no config.json says it");
-  declare_option(app, "--kv-heads", texts.kv_heads, "N", "the number of key/value heads, likewise");
-  declare_option(app, "--family", texts.family, "NAME", "llama, mistral, qwen2, gemma, gemma2, plain, …, likewise");
-  declare_option(app, "--rope-base", texts.rope_base, "B", "base of the rotary positions (config.json's, else 10000)");
-  declare_option(app, "--window", texts.window, "W|none", "keys that a query sees in layers with a window");
-  declare_option(app, "--softcap", texts.softcap, "C|none", "softcap of the scaled scores");
-  declare_option(app, "--scale", texts.scale, "S|none", "what the scores are multiplied with");
-  declare_option(app, "--ignore", texts.ignore, "NAMES", "go without these parts that mha does not compute");
-  declare_language(app, texts.lang, "messages");
+void declare_import_options(CommandLine& app, ImportTexts& texts) {
+  declare_argument(app, "MODEL", texts.model,
+                   {"a .safetensors or .npz file, an index of shards, or the folder of a model",
+                    ".safetensors 或 .npz 文件、分片的索引，或模型的文件夹"});
+  declare_option(app, "-o,--output", texts.output, "FILE", {"the problem file to write", "要写的题目文件"});
+  declare_option(app, "--layer", texts.layer, "N",
+                 {"the layer, counted from 0 as in the names of the tensors", "层号，同张量名称一样从 0 数起"});
+  declare_option(app, "--prefix", texts.prefix, "NAME",
+                 {"only attentions whose names begin so, where a layer has several",
+                  "只看名称这样开头的注意力，用于一层有几个的情形"});
+  declare_option(app, "--x", texts.x, "X.npy",
+                 {"the input: what the attention module receives", "输入：注意力模块接收到的矩阵"});
+  declare_option(app, "--x-kv", texts.x_kv, "X.npy",
+                 {"the input of keys and values, in cross-attention", "交叉注意力中键和值的输入"});
+  declare_option(app, "--tokens", texts.tokens, "A,B,C", {"labels, one for each row of X", "词元名称，X 的每行一个"});
+  declare_option(app, "--heads", texts.heads, "N",
+                 {"the number of heads, where no config.json says it", "头数，用于没有 config.json 说明时"});
+  declare_option(app, "--kv-heads", texts.kv_heads, "N", {"the number of key/value heads, likewise", "键值头数，同上"});
+  declare_option(
+      app, "--family", texts.family, "NAME",
+      {"llama, mistral, qwen2, gemma, gemma2, plain, …, likewise", "llama、mistral、qwen2、gemma、gemma2、plain 等，同上"});
+  declare_option(
+      app, "--rope-base", texts.rope_base, "B",
+      {"base of the rotary positions (config.json's, else 10000)", "旋转位置编码的底数（默认按 config.json，否则 10000）"});
+  declare_option(app, "--window", texts.window, "W|none",
+                 {"keys that a query sees in layers with a window", "有窗口的层中每个查询看得到几个键"});
+  declare_option(app, "--softcap", texts.softcap, "C|none", {"softcap of the scaled scores", "缩放后的分数的软截断"});
+  declare_option(app, "--scale", texts.scale, "S|none", {"what the scores are multiplied with", "分数乘以什么"});
+  declare_option(app, "--ignore", texts.ignore, "NAMES",
+                 {"go without these parts that mha does not compute", "不要这些 mha 不计算的部分"});
+  declare_language(app, texts.lang, {"messages", "消息"});
   declare_footer(app, import_examples);
 }
 
 }  // namespace
 
-Action setup_import(CLI::App& app) {
+Action setup_import(CommandLine& app) {
   auto texts = std::make_shared<ImportTexts>();
   declare_import_options(app, *texts);
   return [texts](World& world) {
     if (!texts->model)
-      throw Error("import what? Name a .safetensors or .npz file, an index of shards, or the folder of a model");
+      throw Error({"import what? Name a .safetensors or .npz file, an index of shards, or the folder of a model",
+                   "导入什么？请写 .safetensors 或 .npz 文件、分片的索引，或模型的文件夹"});
     if (!texts->output || *texts->output == "-")
-      throw Error("where to? Name a file, since the paths in it are relative to it: -o problem.json");
+      throw Error({"where to? Name a file, since the paths in it are relative to it: -o problem.json",
+                   "写到哪里？请指定文件，其中的路径都相对于它：-o problem.json"});
     Import(*texts, world).write();
     return Exit::fine;
   };

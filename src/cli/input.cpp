@@ -20,7 +20,7 @@ const io::EmbeddedFile* find_example(const std::string& name) {
   return nullptr;
 }
 
-std::string suggestion(const std::string& name) {
+Saying suggestion(const std::string& name) {
   std::vector<std::string_view> names;
   for (const io::EmbeddedFile& example : io::examples()) names.push_back(example.name);
   return did_you_mean(name, names);
@@ -35,31 +35,40 @@ bool exists(const std::string& path) {
 
 std::string_view example_text(const std::string& name) {
   if (const io::EmbeddedFile* example = find_example(name)) return example->text;
-  throw Error(fmt::format("no example is called '{}'.{} `mha examples` lists them", name, suggestion(name)));
+  throw Error(
+      {"no example is called '{}'.{} `mha examples` lists them", "没有叫 '{}' 的示例。{}`mha examples` 列出全部示例"}, name,
+      suggestion(name));
 }
 
 Problem read_problem(const std::string& name, World& world, bool allow_outside) {
   if (name == "-") {
-    if (world.input_is_terminal) tell(world, "reading the problem from standard input; end it with Ctrl-D");
+    if (world.input_is_terminal)
+      tell(world, {"reading the problem from standard input; end it with Ctrl-D", "正从标准输入读取题目；按 Ctrl-D 结束"});
     return io::read_problem_fd(world.input, "-", allow_outside);
   }
   if (const io::EmbeddedFile* example = find_example(name)) {
-    if (exists(name)) tell(world, fmt::format("'{0}' is the built-in example here; write ./{0} for the file", name));
+    if (exists(name))
+      tell(world,
+           {"'{0}' is the built-in example here; write ./{0} for the file", "'{0}' 在这里指内置示例；要用文件请写 ./{0}"},
+           name);
     return io::read_problem_text(example->text, name);
   }
   if (std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }) && !exists(name))
-    throw Error(fmt::format(
-        "there is no file called '{}'; if it belongs to a list, a list is one argument: write --heads 1,2", name));
+    throw Error({"there is no file called '{}'; if it belongs to a list, a list is one argument: write --heads 1,2",
+                 "没有叫 '{}' 的文件；如果它属于一个列表，列表应为一个参数：请写 --heads 1,2"},
+                name);
   const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
   if (!looks_like_path && !exists(name))
-    throw Error(fmt::format("there is no file and no example called '{}'.{} `mha examples` lists the examples", name,
-                            suggestion(name)));
+    throw Error({"there is no file and no example called '{}'.{} `mha examples` lists the examples",
+                 "没有叫 '{}' 的文件或示例。{}`mha examples` 列出全部示例"},
+                name, suggestion(name));
   return io::read_problem_file(name, allow_outside);
 }
 
 void refuse_two_standard_inputs(const std::vector<std::string>& names) {
   if (std::count(names.begin(), names.end(), "-") > 1)
-    throw Error("standard input can be read once only; write - for one of the inputs, and a file for the others");
+    throw Error({"standard input can be read once only; write - for one of the inputs, and a file for the others",
+                 "标准输入只能读一次；只有一个输入可以写 -，其他请写文件"});
 }
 
 }  // namespace mha::cli

@@ -87,17 +87,20 @@ void list_for(const Problem& problem, show::PageBuilder& page) {
 
 }  // namespace
 
-Action setup_mistakes(CLI::App& app) {
+Action setup_mistakes(CommandLine& app) {
   auto options = std::make_shared<MistakesOptions>();
   declare_argument(app, "PROBLEM", options->problem,
-                   "say which of them this problem can show: a file, - or an example's name");
+                   {"say which of them this problem can show: a file, - or an example's name",
+                    "说明这道题看得出其中哪些：文件、- 或示例的名称"});
   declare_output(app, options->output, page_only);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);
-  declare_footer(
-      app,
-      "examples:\n  mha mistakes             all of them\n  mha mistakes worked      those that the worked example can "
-      "show");
+  declare_footer(app, {"examples:\n"
+                       "  mha mistakes             all of them\n"
+                       "  mha mistakes worked      those that the worked example can show",
+                       "示例：\n"
+                       "  mha mistakes             全部错误\n"
+                       "  mha mistakes worked      3×4 手算示例看得出的错误"});
   return [options](World& world) {
     show::PageBuilder page(language_from(options->page.lang, world));
     Output output(options->output, page_only, style_from(options->page, world), world);

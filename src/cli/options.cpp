@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/command_line.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
 
@@ -22,57 +21,63 @@ std::string as_written(std::string argument) {
   return argument;
 }
 
-void declare_option(CLI::App& app, const char* name, std::optional<std::string>& value, const std::string& type,
-                    const std::string& help) {
-  app.add_option(name, value, help)->type_name(type)->transform(as_written);
+void declare_option(CommandLine& app, const char* name, std::optional<std::string>& value, const std::string& type,
+                    const Saying& help) {
+  app.add_option(name, value, help.in(app.language))->type_name(type)->transform(as_written);
 }
 
-void declare_repeatable(CLI::App& app, const char* name, std::vector<std::string>& values, const char* type,
-                        const std::string& help) {
-  CLI::Option* option = app.add_option(name, values, help)->type_name(type)->expected(1);
+void declare_repeatable(CommandLine& app, const char* name, std::vector<std::string>& values, const char* type,
+                        const Saying& help) {
+  CLI::Option* option = app.add_option(name, values, help.in(app.language))->type_name(type)->expected(1);
   option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->transform(as_written);
 }
 
-void declare_flag(CLI::App& app, const char* name, bool& flag, const char* help) {
-  app.add_flag(name, flag, help);
+void declare_flag(CommandLine& app, const char* name, bool& flag, const Saying& help) {
+  app.add_flag(name, flag, help.in(app.language))->disable_flag_override();
 }
 
-void declare_argument(CLI::App& app, const char* name, std::optional<std::string>& value, const char* help) {
-  app.add_option(name, value, help)->transform(as_written);
+void declare_argument(CommandLine& app, const char* name, std::optional<std::string>& value, const Saying& help) {
+  app.add_option(name, value, help.in(app.language))->transform(as_written);
 }
 
-void declare_arguments(CLI::App& app, const char* name, std::vector<std::string>& values, const char* help) {
-  app.add_option(name, values, help)->transform(as_written);
+void declare_arguments(CommandLine& app, const char* name, std::vector<std::string>& values, const Saying& help) {
+  app.add_option(name, values, help.in(app.language))->transform(as_written);
 }
 
-void declare_footer(CLI::App& app, std::string_view text) {
-  app.footer(std::string(text));
+void declare_footer(CommandLine& app, const Text& text) {
+  app.footer(std::string(text.in(app.language)));
 }
 
-void declare_language(CLI::App& app, std::optional<std::string>& text, const std::string& what) {
-  declare_option(app, "--lang", text, "en|zh", "language of the " + what + " (from the locale)");
+void declare_language(CommandLine& app, std::optional<std::string>& text, const Text& what) {
+  declare_option(app, "--lang", text, "en|zh",
+                 say({"language of the {} (from the locale)", "{}的语言（默认按区域设置）"}, what));
 }
 
 Language language_from(const std::optional<std::string>& text, const World& world) {
-  if (!text) return language_of(world);
-  return parse_choice("--lang", *text, {"en", "zh"}) == 1 ? Language::zh : Language::en;
+  if (text) parse_choice("--lang", *text, {"en", "zh"});
+  return world.language;
 }
 
-void declare_allow_outside(CLI::App& app, bool& allow_outside) {
-  declare_flag(app, "--allow-outside", allow_outside, "let the problem point to files outside its folder");
+void declare_allow_outside(CommandLine& app, bool& allow_outside) {
+  declare_flag(app, "--allow-outside", allow_outside,
+               {"let the problem point to files outside its folder", "允许题目引用自己文件夹之外的文件"});
 }
 
-void declare_format(CLI::App& app, std::optional<std::string>& text, Kinds kinds) {
-  declare_option(app, "--format", text, format_names(kinds, "|"), "what to print (text)");
+void declare_format(CommandLine& app, std::optional<std::string>& text, Kinds kinds) {
+  declare_option(app, "--format", text, format_names(kinds, "|"), {"what to print (text)", "打印什么（默认 text）"});
 }
 
-void declare_page_options(CLI::App& app, PageOptionTexts& texts) {
-  declare_option(app, "--precision", texts.precision, "N", "decimals on the page (3)");
-  declare_language(app, texts.lang, "page");
-  declare_option(app, "--index-base", texts.index_base, "0|1", "count heads, rows and columns from 0 or 1 (1)");
-  declare_option(app, "--width", texts.width, "N", "columns of the page (the terminal's, else 80)");
-  declare_option(app, "--color", texts.color, "auto|always|never", "colour (auto: on a terminal)");
-  declare_flag(app, "--ascii", texts.ascii, "draw with ASCII only; titles and labels stay as they are");
+void declare_page_options(CommandLine& app, PageOptionTexts& texts) {
+  declare_option(app, "--precision", texts.precision, "N", {"decimals on the page (3)", "页面上的小数位数（默认 3）"});
+  declare_language(app, texts.lang, {"page", "页面"});
+  declare_option(app, "--index-base", texts.index_base, "0|1",
+                 {"count heads, rows and columns from 0 or 1 (1)", "头、行和列从 0 还是从 1 开始编号（默认 1）"});
+  declare_option(app, "--width", texts.width, "N",
+                 {"columns of the page (the terminal's, else 80)", "页面的宽度，以列计（默认与终端相同，否则 80）"});
+  declare_option(app, "--color", texts.color, "auto|always|never",
+                 {"colour (auto: on a terminal)", "颜色（auto：在终端上才用）"});
+  declare_flag(app, "--ascii", texts.ascii,
+               {"draw with ASCII only; titles and labels stay as they are", "只用 ASCII 绘制；标题和词元名称不变"});
 }
 
 show::PageOptions page_from(const PageOptionTexts& texts, const World& world, int decimals) {
@@ -93,30 +98,36 @@ show::TextStyle style_from(const PageOptionTexts& texts, const World& world) {
 }
 
 std::vector<Index> parse_heads(const std::string& text, Index heads, const show::PageOptions& page) {
-  return parse_numbers("--heads", text, heads, static_cast<int>(page.index_base), "head");
+  return parse_numbers("--heads", text, heads, static_cast<int>(page.index_base), {"head", "头"});
 }
 
 std::vector<Index> parse_layers(const std::string& text, const Problem& problem, const show::PageOptions& page) {
-  return parse_numbers("--layers", text, problem.layer_count(), static_cast<int>(page.index_base), "layer");
+  return parse_numbers("--layers", text, problem.layer_count(), static_cast<int>(page.index_base), {"layer", "层"});
 }
 
-void declare_threads(CLI::App& app, std::optional<std::string>& text) {
-  declare_option(app, "--threads", text, "N", "threads (one for each core); the results are the same for every number");
+void declare_threads(CommandLine& app, std::optional<std::string>& text) {
+  declare_option(app, "--threads", text, "N",
+                 {"threads (one for each core); the results are the same for every number",
+                  "线程数（默认每个核一个）；无论几个，结果都相同"});
 }
 
 int threads_from(const std::optional<std::string>& text) {
   return text ? parse_number("--threads", *text, 1, 1024) : 0;
 }
 
-void declare_computation_options(CLI::App& app, ComputationOptionTexts& texts) {
-  declare_option(app, "--round", texts.round, "N", "round each step's result to N decimals before the next step uses it");
-  declare_option(app, "--batch", texts.batch, "N", "only this item of the batch");
+void declare_computation_options(CommandLine& app, ComputationOptionTexts& texts) {
+  declare_option(app, "--round", texts.round, "N",
+                 {"round each step's result to N decimals before the next step uses it",
+                  "每步的结果四舍五入到 N 位小数，再用于下一步"});
+  declare_option(app, "--batch", texts.batch, "N", {"only this item of the batch", "只看批次中的这个样本"});
   declare_device_options(app, texts);
 }
 
-void declare_device_options(CLI::App& app, ComputationOptionTexts& texts) {
-  declare_option(app, "--dtype", texts.dtype, "f64|f32", "arithmetic (f64)");
-  declare_option(app, "--device", texts.device, "NAME", "where: cpu, gpu, opencl, opencl:N or auto (cpu)");
+void declare_device_options(CommandLine& app, ComputationOptionTexts& texts) {
+  declare_option(app, "--dtype", texts.dtype, "f64|f32", {"arithmetic (f64)", "算术（默认 f64）"});
+  declare_option(
+      app, "--device", texts.device, "NAME",
+      {"where: cpu, gpu, opencl, opencl:N or auto (cpu)", "在哪里计算：cpu、gpu、opencl、opencl:N 或 auto（默认 cpu）"});
   declare_threads(app, texts.threads);
 }
 
@@ -137,7 +148,8 @@ compute::Device device_from(const Arithmetic& arithmetic, const World& world) {
 
 void choose_item(const ComputationOptionTexts& texts, show::PageOptions& page, Problem& problem) {
   if (!texts.batch) return;
-  if (!problem.batched) throw Error("--batch: this problem has no batch; its X is one matrix");
+  if (!problem.batched)
+    throw Error({"--batch: this problem has no batch; its X is one matrix", "--batch：这道题没有批次，X 是一个矩阵"});
   const int base = static_cast<int>(page.index_base);
   const int last = base + static_cast<int>(problem.batch()) - 1;
   const Index item = parse_number("--batch", *texts.batch, base, last) - base;

@@ -1,6 +1,5 @@
 // How a command says what it takes, and the options that several commands share. Everything arrives as it is written and is
-// read strictly by cli/values.hpp: CLI11 would take `nan`, octal numbers and empty lists. Only options.cpp and cli.cpp
-// include CLI11, which is slow to compile.
+// read strictly by cli/values.hpp: CLI11 would take `nan`, octal numbers and empty lists.
 #pragma once
 
 #include <optional>
@@ -15,50 +14,48 @@
 #include "show/pages/scene.hpp"
 #include "show/text/text_writer.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace mha::cli {
+
+class CommandLine;
 
 // An argument as CLI11 shall see it, and as it was.
 void keep_as_written(std::string& argument);
 std::string as_written(std::string argument);
 
 // An option with one value, which `type` names.
-void declare_option(CLI::App& app, const char* name, std::optional<std::string>& value, const std::string& type,
-                    const std::string& help);
+void declare_option(CommandLine& app, const char* name, std::optional<std::string>& value, const std::string& type,
+                    const Saying& help);
 
 // One that may stand several times, with one value each time.
-void declare_repeatable(CLI::App& app, const char* name, std::vector<std::string>& values, const char* type,
-                        const std::string& help);
+void declare_repeatable(CommandLine& app, const char* name, std::vector<std::string>& values, const char* type,
+                        const Saying& help);
 
-void declare_flag(CLI::App& app, const char* name, bool& flag, const char* help);
+void declare_flag(CommandLine& app, const char* name, bool& flag, const Saying& help);
 
 // What stands without a dash: at most one, or any number of them.
-void declare_argument(CLI::App& app, const char* name, std::optional<std::string>& value, const char* help);
-void declare_arguments(CLI::App& app, const char* name, std::vector<std::string>& values, const char* help);
+void declare_argument(CommandLine& app, const char* name, std::optional<std::string>& value, const Saying& help);
+void declare_arguments(CommandLine& app, const char* name, std::vector<std::string>& values, const Saying& help);
 
 // Stands below the options in a command's help.
-void declare_footer(CLI::App& app, std::string_view text);
+void declare_footer(CommandLine& app, const Text& text);
 
 // --lang, for every command that speaks both languages; `what` is "page" or the like. The locale's where nothing is
 // written.
-void declare_language(CLI::App& app, std::optional<std::string>& text, const std::string& what);
+void declare_language(CommandLine& app, std::optional<std::string>& text, const Text& what);
 Language language_from(const std::optional<std::string>& text, const World& world);
 
 // --allow-outside, for every command that reads a problem.
-void declare_allow_outside(CLI::App& app, bool& allow_outside);
+void declare_allow_outside(CommandLine& app, bool& allow_outside);
 
 // --format, for every command that prints in more than one.
-void declare_format(CLI::App& app, std::optional<std::string>& text, Kinds kinds);
+void declare_format(CommandLine& app, std::optional<std::string>& text, Kinds kinds);
 
 // --lang, --precision, --index-base, --width, --color, --ascii, as written on the command line.
 struct PageOptionTexts {
   std::optional<std::string> lang, precision, index_base, width, color;
   bool ascii = false;
 };
-void declare_page_options(CLI::App& app, PageOptionTexts& texts);
+void declare_page_options(CommandLine& app, PageOptionTexts& texts);
 // `decimals` where --precision says nothing.
 show::PageOptions page_from(const PageOptionTexts& texts, const World& world, int decimals = show::PageOptions{}.precision);
 show::TextStyle style_from(const PageOptionTexts& texts, const World& world);
@@ -71,9 +68,9 @@ std::vector<Index> parse_heads(const std::string& text, Index heads, const show:
 struct ComputationOptionTexts {
   std::optional<std::string> round, dtype, batch, device, threads;
 };
-void declare_computation_options(CLI::App& app, ComputationOptionTexts& texts);
+void declare_computation_options(CommandLine& app, ComputationOptionTexts& texts);
 // Of these, where and with how much at a time: --dtype, --device, --threads.
-void declare_device_options(CLI::App& app, ComputationOptionTexts& texts);
+void declare_device_options(CommandLine& app, ComputationOptionTexts& texts);
 
 struct Arithmetic {
   Dtype dtype = Dtype::f64;
@@ -81,7 +78,7 @@ struct Arithmetic {
   compute::DeviceChoice device;
   int threads = 0;  // 0: one for each core
 };
-void declare_threads(CLI::App& app, std::optional<std::string>& text);
+void declare_threads(CommandLine& app, std::optional<std::string>& text);
 // From 1 on; 0 where nothing is written.
 int threads_from(const std::optional<std::string>& text);
 Arithmetic arithmetic_from(const ComputationOptionTexts& texts);

@@ -55,9 +55,10 @@ bool wants_more(int terminal) {
 
 }  // namespace
 
-void declare_output(CLI::App& app, OutputTexts& texts, Kinds kinds) {
+void declare_output(CommandLine& app, OutputTexts& texts, Kinds kinds) {
   declare_format(app, texts.format, kinds);
-  declare_option(app, "-o,--output", texts.file, "FILE", "write to this file; its ending says the format");
+  declare_option(app, "-o,--output", texts.file, "FILE",
+                 {"write to this file; its ending says the format", "写到这个文件；扩展名决定格式"});
 }
 
 Output::Output(const OutputTexts& texts, Kinds kinds, const show::TextStyle& style, World& world)

@@ -17,7 +17,7 @@ namespace mha::cli {
 struct OutputTexts {
   std::optional<std::string> format, file;
 };
-void declare_output(CLI::App& app, OutputTexts& texts, Kinds kinds);
+void declare_output(CommandLine& app, OutputTexts& texts, Kinds kinds);
 
 // To -o FILE, which is opened before the work and takes its place after it, or to stdout. The format is that of --format,
 // else that of the file's ending, else text.

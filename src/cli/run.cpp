@@ -49,14 +49,16 @@ const Format& format_of_output(const std::string& path, const Format& otherwise)
   if (const Format* format = format_of_file(path, run_formats)) return *format;
   const auto status = io::status_of(path);
   if (path.starts_with("/dev/") || (status && !S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode))) return otherwise;
-  throw Error(fmt::format("-o '{}': the ending says what to write; known are {}", path, endings_text(run_formats)));
+  throw Error({"-o '{}': the ending says what to write; known are {}", "-o '{}'：由扩展名决定写什么；可用的有 {}"}, path,
+              endings_text(run_formats));
 }
 
 std::string one_problem(const std::vector<std::string>& names) {
   if (names.size() > 1)
-    throw Error(fmt::format(
-        "one problem at a time, but '{}' and '{}' were given; a list is one argument: write --heads 1,2 or --steps Q,K",
-        names[0], names[1]));
+    throw Error(
+        {"one problem at a time, but '{}' and '{}' were given; a list is one argument: write --heads 1,2 or --steps Q,K",
+         "一次只能有一道题目，而这里给出了 '{}' 和 '{}'；列表应为一个参数：请写 --heads 1,2 或 --steps Q,K"},
+        names[0], names[1]);
   return names.empty() ? "worked" : names.front();
 }
 
@@ -77,7 +79,8 @@ RunRequest run_request_from(const RunOptionTexts& texts, const World& world) {
   request.arithmetic = arithmetic_from(texts.computation);
   if (texts.against) request.against_cpu = parse_choice("--against", *texts.against, {"cpu"}) == 0;
   if (request.against_cpu && request.arithmetic.rounding)
-    throw Error("--against shows what the arithmetic of a device does; leave out --round, which changes every step");
+    throw Error({"--against shows what the arithmetic of a device does; leave out --round, which changes every step",
+                 "--against 显示设备的算术误差；请去掉会改变每一步的 --round"});
   request.page = page_of_run(texts, world, request.arithmetic);
   request.style = style_from(texts.page, world);
   return request;
@@ -143,9 +146,9 @@ class Run {
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
     open_exports(files, device);
     trace_ = compute::run(plan_, options(device));
-    if (!texts_.quiet && !shows_any_step()) tell(world_, std::string(no_such_step.in(request_.page.language)));
+    if (!texts_.quiet && !shows_any_step()) tell(world_, no_such_step);
     if (!texts_.quiet)
-      for (const std::string& warning : show::warnings(problem_, plan_, request_.page)) tell(world_, warning);
+      for (const std::string& warning : show::warnings(problem_, plan_, request_.page)) tell_line(world_, warning);
     const Exit written = write_files(files);
     if (written != Exit::fine) return written;
     if (request_.against_cpu) return write_comparison();
@@ -195,7 +198,7 @@ class Run {
         files[i].commit();
       } catch (const Error& error) {
         if (error.exit_code() != Exit::no_output) throw;
-        tell(world_, error.what());
+        tell_line(world_, error.sentence().in(world_.language));
         exit = Exit::no_output;
       }
     }
@@ -254,7 +257,7 @@ class Run {
   AllExports takers_{exports_};
 };
 
-constexpr std::string_view run_examples =
+constexpr Text run_examples = {
     "examples:\n"
     "  mha run                                    the worked 3×4 example\n"
     "  mha run mine.json --round 3                each step rounded, as with a pencil\n"
@@ -263,38 +266,61 @@ constexpr std::string_view run_examples =
     "  mha run packed --steps packed,Q --heads 2  only these steps, only head 2\n"
     "  mha run --device gpu --dtype f32 --against cpu  each step held against the CPU\n"
     "  mha run bag_zh --lang zh --steps weights   in Chinese\n"
-    "  cat mine.json | mha run -                  from standard input";
+    "  cat mine.json | mha run -                  from standard input",
+    "示例：\n"
+    "  mha run                                    3×4 手算示例\n"
+    "  mha run mine.json --round 3                每步四舍五入，如同笔算\n"
+    "  mha run mine.json -o trace.json            每一步写成 JSON\n"
+    "  mha run mine.json --steps output -o y.npy  给 NumPy 的一个矩阵\n"
+    "  mha run packed --steps packed,Q --heads 2  只看这些步骤和头 2\n"
+    "  mha run --device gpu --dtype f32 --against cpu  每一步与 CPU 对照\n"
+    "  mha run bag_zh --lang zh --steps weights   用中文\n"
+    "  cat mine.json | mha run -                  从标准输入"};
 
-void declare_run_options(CLI::App& app, RunOptionTexts& texts) {
-  declare_arguments(app, "PROBLEM", texts.problem, "a file, - for standard input, or an example's name (default: worked)");
-  declare_repeatable(app, "-o,--output", texts.output, "FILE",
-                     "write to this file (repeatable); its ending says what: " + endings_text(run_formats));
+void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
+  declare_arguments(app, "PROBLEM", texts.problem,
+                    {"a file, - for standard input, or an example's name (default: worked)",
+                     "文件，- 表示标准输入，或示例的名称（默认 worked）"});
+  declare_repeatable(
+      app, "-o,--output", texts.output, "FILE",
+      say({"write to this file (repeatable); its ending says what: {}", "写到这个文件（可重复）；扩展名决定写什么：{}"},
+          endings_text(run_formats)));
   declare_option(app, "--steps", texts.steps, "LIST",
-                 "show and export only these steps, such as scores,weights or Q-V or packed");
-  declare_option(app, "--heads", texts.heads, "LIST", "show and export only these heads, such as 1,3-5");
-  declare_option(app, "--layers", texts.layers, "LIST", "of a stack: show and export only these layers, such as 2 or 1-3");
+                 {"show and export only these steps, such as scores,weights or Q-V or packed",
+                  "只显示和导出这些步骤，例如 scores,weights、Q-V 或 packed"});
+  declare_option(app, "--heads", texts.heads, "LIST",
+                 {"show and export only these heads, such as 1,3-5", "只显示和导出这些头，例如 1,3-5"});
+  declare_option(
+      app, "--layers", texts.layers, "LIST",
+      {"of a stack: show and export only these layers, such as 2 or 1-3", "多层时：只显示和导出这些层，例如 2 或 1-3"});
   declare_format(app, texts.format, run_formats);
-  declare_option(app, "--work", texts.work, "first|all|none", "which entries are spelled out (first)");
+  declare_option(app, "--work", texts.work, "first|all|none",
+                 {"which entries are spelled out (first)", "哪些元素写出算式（默认 first）"});
   declare_computation_options(app, texts.computation);
   declare_option(app, "--against", texts.against, "cpu",
-                 "print how far each step is from the CPU in float64, and what the arithmetic allows, instead of the page");
+                 {"print how far each step is from the CPU in float64, and what the arithmetic allows, instead of the page",
+                  "不打印页面，而打印每一步与 CPU 双精度结果的差，以及算术允许的差"});
   declare_page_options(app, texts.page);
   declare_allow_outside(app, texts.allow_outside);
-  declare_flag(app, "--full", texts.full, "print large matrices whole");
-  declare_flag(app, "--with-weights", texts.with_weights, "put the weights and masks into the files as well");
-  declare_flag(app, "--pause", texts.pause, "on a terminal: one step, then Enter for the next, q to end");
-  declare_flag(app, "-q,--quiet", texts.quiet, "no warnings");
+  declare_flag(app, "--full", texts.full, {"print large matrices whole", "完整打印大矩阵"});
+  declare_flag(app, "--with-weights", texts.with_weights,
+               {"put the weights and masks into the files as well", "把权重矩阵和掩码也写入文件"});
+  declare_flag(
+      app, "--pause", texts.pause,
+      {"on a terminal: one step, then Enter for the next, q to end", "在终端上：显示一步，按回车显示下一步，q 结束"});
+  declare_flag(app, "-q,--quiet", texts.quiet, {"no warnings", "不显示警告"});
   declare_footer(app, run_examples);
 }
 
 }  // namespace
 
-Action setup_run(CLI::App& app) {
+Action setup_run(CommandLine& app) {
   auto texts = std::make_shared<RunOptionTexts>();
   declare_run_options(app, *texts);
   return [texts](World& world) {
     if (texts->pause && !(world.input_is_terminal && world.output_is_terminal))
-      throw Error("--pause waits for Enter after each step, which needs a terminal; leave it out to print everything");
+      throw Error({"--pause waits for Enter after each step, which needs a terminal; leave it out to print everything",
+                   "--pause 在每一步之后等待回车，因此需要终端；要全部打印请去掉它"});
     return Run(*texts, run_request_from(*texts, world), world).tell_everything();
   };
 }

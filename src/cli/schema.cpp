@@ -5,18 +5,24 @@
 
 #include "cli/commands.hpp"
 #include "cli/values.hpp"
+#include "core/suggest.hpp"
 #include "io/problem/embedded.hpp"
 
 namespace mha::cli {
 
-Action setup_schema(CLI::App& app) {
+Action setup_schema(CommandLine& app) {
   auto name = std::make_shared<std::optional<std::string>>();
   std::vector<std::string_view> names;
   for (const io::EmbeddedFile& schema : io::schemas()) names.push_back(schema.name);
-  declare_argument(app, "NAME", *name, fmt::format("{}", fmt::join(names, " or ")).c_str());
-  declare_footer(app, "examples:\n  mha schema problem > problem.schema.json\n  mha schema trace");
+  declare_argument(app, "NAME", *name, listed(names));
+  declare_footer(app, {"examples:\n"
+                       "  mha schema problem > problem.schema.json\n"
+                       "  mha schema trace",
+                       "示例：\n"
+                       "  mha schema problem > problem.schema.json\n"
+                       "  mha schema trace"});
   return [name, names](World& world) {
-    if (!*name) throw Error(fmt::format("which schema? Known are {}", fmt::join(names, ", ")));
+    if (!*name) throw Error({"which schema? Known are {}", "哪个 schema？可以写 {}"}, listed(names));
     world.out.write(io::schemas()[parse_choice("schema", **name, names)].text);
     return Exit::fine;
   };

@@ -15,7 +15,7 @@ struct SizeTexts {
   std::array<std::optional<std::string>, study::size_names.size()> sizes;
   bool bias = false, allow_outside = false;
 };
-void declare_sizes(CLI::App& app, SizeTexts& texts);
+void declare_sizes(CommandLine& app, SizeTexts& texts);
 
 struct SizedProblem {
   Problem problem;

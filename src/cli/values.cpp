@@ -39,8 +39,8 @@ std::pair<std::size_t, std::size_t> steps_called(std::string_view name, std::str
     if (name == step_names[i].symbol && !is_packed(step_names[i].step)) return {i, i};
   std::vector<std::string_view> names{"packed"};
   for (const StepName& step : step_names) names.push_back(step.id);
-  throw Error(fmt::format("{}: no step is called '{}'.{} The steps are {}", option, name, did_you_mean(name, names),
-                          fmt::join(names, ", ")));
+  throw Error({"{}: no step is called '{}'.{} The steps are {}", "{}：没有叫 '{}' 的步骤。{}步骤有 {}"}, option, name,
+              did_you_mean(name, names), listed(names));
 }
 
 }  // namespace
@@ -51,7 +51,9 @@ std::vector<std::string_view> split_at_commas(std::string_view option, std::stri
     const std::size_t end = std::min(text.find(',', start), text.size());
     items.push_back(text.substr(start, end - start));
     if (items.back().empty())
-      throw Error(fmt::format("{} '{}': an entry is empty; entries are separated by one comma", option, text));
+      throw Error({"{} '{}': an entry is empty; entries are separated by one comma",
+                   "{} '{}'：有一项是空的；各项之间用一个逗号隔开"},
+                  option, text);
     start = end + 1;
   }
   return items;
@@ -60,7 +62,8 @@ std::vector<std::string_view> split_at_commas(std::string_view option, std::stri
 int parse_number(std::string_view option, std::string_view text, int least, int most) {
   Index number = 0;
   if (!read_digits(text, number) || number < least || number > most)
-    throw Error(fmt::format("{} '{}': expected a whole number from {} to {}", option, text, least, most));
+    throw Error({"{} '{}': expected a whole number from {} to {}", "{} '{}'：应为 {} 到 {} 的整数"}, option, text, least,
+                most);
   return static_cast<int>(number);
 }
 
@@ -69,24 +72,29 @@ double parse_tolerance(std::string_view option, std::string_view text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (text.empty() || error != std::errc() || stop != end || !std::isfinite(number) || !(number >= 0))
-    throw Error(fmt::format("{} '{}': expected a finite number from 0 on, such as 0.01", option, text));
+    throw Error({"{} '{}': expected a finite number from 0 on, such as 0.01", "{} '{}'：应为 0 或更大的有限数，例如 0.01"},
+                option, text);
   return number;
 }
 
-std::vector<Index> parse_numbers(std::string_view option, std::string_view text, Index count, int base,
-                                 std::string_view what) {
+std::vector<Index> parse_numbers(std::string_view option, std::string_view text, Index count, int base, const Text& what) {
   std::vector<bool> chosen(static_cast<std::size_t>(count), false);
   for (const std::string_view item : split_at_commas(option, text)) {
     const auto [first_text, last_text] = ends_of_range(item);
     Index first = 0, last = 0;
     if (!read_digits(first_text, first) || !read_digits(last_text, last))
-      throw Error(fmt::format("{} '{}': '{}' is no number; write a list such as 1,3-5", option, text, item));
+      throw Error({"{} '{}': '{}' is no number; write a list such as 1,3-5", "{} '{}'：'{}' 不是数；列表写作 1,3-5 这样"},
+                  option, text, item);
     if (first > last)
-      throw Error(fmt::format("{} '{}': the range {} runs backwards; write {}-{}", option, text, item, last, first));
+      throw Error({"{} '{}': the range {} runs backwards; write {}-{}", "{} '{}'：范围 {} 前后颠倒；请写 {}-{}"}, option,
+                  text, item, last, first);
     if (first < base || last >= count + base)
-      throw Error(fmt::format(
-          "{} '{}': there is no {} {} here; there {}, counted from {}", option, text, what, first < base ? first : last,
-          count == 1 ? fmt::format("is one, {}", base) : fmt::format("are {} to {}", base, count + base - 1), base));
+      throw Error(
+          {"{0} '{1}': there is no {2} {3} here; there {4}, counted from {5}",
+           "{0} '{1}'：这里没有{2} {3}；{4}，从 {5} 开始编号"},
+          option, text, what, first < base ? first : last,
+          count == 1 ? say({"is one, {}", "只有 {}"}, base) : say({"are {} to {}", "有 {} 至 {}"}, base, count + base - 1),
+          base);
     for (Index i = first; i <= last; ++i) chosen[static_cast<std::size_t>(i - base)] = true;
   }
   std::vector<Index> numbers;
@@ -101,8 +109,8 @@ std::vector<bool> parse_steps(std::string_view text, std::string_view option) {
     const auto [first_text, last_text] = ends_of_range(item);
     const std::size_t first = steps_called(first_text, option).first, last = steps_called(last_text, option).second;
     if (first > last)
-      throw Error(
-          fmt::format("{} '{}': the range {} runs backwards; write {}-{}", option, text, item, last_text, first_text));
+      throw Error({"{} '{}': the range {} runs backwards; write {}-{}", "{} '{}'：范围 {} 前后颠倒；请写 {}-{}"}, option,
+                  text, item, last_text, first_text);
     for (std::size_t i = first; i <= last; ++i) chosen[i] = true;
   }
   return chosen;
@@ -111,7 +119,8 @@ std::vector<bool> parse_steps(std::string_view text, std::string_view option) {
 std::size_t parse_choice(std::string_view option, std::string_view text, const std::vector<std::string_view>& names) {
   const auto found = std::find(names.begin(), names.end(), text);
   if (found == names.end())
-    throw Error(fmt::format("{} '{}': expected {}.{}", option, text, fmt::join(names, " or "), did_you_mean(text, names)));
+    throw Error({"{} '{}': expected {}.{}", "{} '{}'：应为 {}。{}"}, option, text, listed(names, {" or ", " 或 "}),
+                did_you_mean(text, names));
   return static_cast<std::size_t>(found - names.begin());
 }
 

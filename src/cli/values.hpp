@@ -16,8 +16,7 @@ int parse_number(std::string_view option, std::string_view text, int least, int 
 double parse_tolerance(std::string_view option, std::string_view text);
 
 // "1,3-5" with numbers counted from `base`, as ascending numbers from 0 below `count`. `what` is "head" or the like.
-std::vector<Index> parse_numbers(std::string_view option, std::string_view text, Index count, int base,
-                                 std::string_view what);
+std::vector<Index> parse_numbers(std::string_view option, std::string_view text, Index count, int base, const Text& what);
 
 // "scores,weights", "Q-V", "packed": ids, symbols without a head's number, ranges in the order of the computation.
 std::vector<bool> parse_steps(std::string_view text, std::string_view option = "--steps");

@@ -12,7 +12,12 @@ constexpr std::size_t bar_width = 30;
 
 }  // namespace
 
-Language language_of(const World& world) {
+Language language_of(const std::vector<std::string>& arguments, const World& world) {
+  for (std::size_t i = arguments.size(); i-- > 0;) {
+    const bool apart = arguments[i] == "--lang" && i + 1 < arguments.size();
+    const std::string lang = apart ? arguments[i + 1] : arguments[i].starts_with("--lang=") ? arguments[i].substr(7) : "";
+    if (lang == "zh" || lang == "en") return lang == "zh" ? Language::zh : Language::en;
+  }
   for (const char* variable : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
     const std::string locale = world.environment(variable);
     if (!locale.empty()) return locale.starts_with("zh") ? Language::zh : Language::en;
@@ -30,7 +35,7 @@ std::string cache_folder(const World& world) {
   return home.starts_with('/') ? home + "/.cache/mha" : std::string();
 }
 
-void tell(World& world, std::string_view sentence) {
+void tell_line(World& world, std::string_view sentence) {
   // A file name may hold anything; a message stays one harmless line.
   world.err.write(fmt::format("mha: {}\n", escape(sentence, std::string::npos)));
   world.err.flush();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/text.hpp"
 #include "io/files/sink.hpp"
@@ -19,11 +20,13 @@ struct World {
   int terminal_width = 80;                              // columns of the terminal behind `out`; 80 where there is none
   std::function<std::string(const char*)> environment;  // "" for a variable that is not set
   bool error_is_terminal = false;
+  Language language = Language::en;  // of pages and messages; cli() sets it
 };
 
 // The language of the locale's name (LC_ALL, LC_MESSAGES, LANG, the first that is set): Chinese for zh…, else English. No
 // locale is ever installed: it might not exist here, and it must not change how numbers read.
-Language language_of(const World& world);
+// `--lang` among the arguments goes before.
+Language language_of(const std::vector<std::string>& arguments, const World& world);
 
 // Colour helps on a terminal that can show it, unless NO_COLOR is set.
 bool wants_color(const World& world);
@@ -32,7 +35,11 @@ bool wants_color(const World& world);
 std::string cache_folder(const World& world);
 
 // A message on stderr: "mha: " and the sentence.
-void tell(World& world, std::string_view sentence);
+void tell_line(World& world, std::string_view sentence);
+template <typename... Parts>
+void tell(World& world, const Text& sentence, const Parts&... parts) {
+  tell_line(world, say(world.language, sentence, parts...));
+}
 
 // How far a long piece of work has come, on the terminal behind stderr if there is one.
 class Progress {

@@ -12,7 +12,8 @@ double size_of(const Plan& plan, ValueId id) {
 }
 
 [[noreturn]] void refuse_count() {
-  throw Error("these sizes give more than 9,223,372,036,854,775,807 of something; count smaller ones");
+  throw Error({"these sizes give more than 9,223,372,036,854,775,807 of something; count smaller ones",
+               "按这些大小，有的数目会超过 9,223,372,036,854,775,807；请改用较小的值"});
 }
 
 // How many products of two factors an entry of the result is summed up from.

@@ -98,11 +98,13 @@ void choose_cpu_variant(std::string_view name) {
   if (name.empty()) {
     chosen = nullptr;
   } else if (found == variants.end()) {
-    throw Error(fmt::format("MHA_CPU='{}': no kernels have this name.{} This machine can run {}", name,
-                            did_you_mean(name, cpu_variants()), fmt::join(cpu_variants(), ", ")));
+    throw Error({"MHA_CPU='{}': no kernels have this name.{} This machine can run {}",
+                 "MHA_CPU='{}'：没有叫这个名称的内核。{}本机可以运行 {}"},
+                name, did_you_mean(name, cpu_variants()), listed(cpu_variants()));
   } else if (!found->runs_here()) {
-    throw Error(fmt::format("MHA_CPU='{}': this processor lacks instructions of x86-64-{}; it can run {}", name, name,
-                            fmt::join(cpu_variants(), ", ")));
+    throw Error({"MHA_CPU='{}': this processor lacks instructions of x86-64-{}; it can run {}",
+                 "MHA_CPU='{}'：本机处理器缺少 x86-64-{} 的指令，可以运行 {}"},
+                name, name, listed(cpu_variants()));
   } else {
     chosen = found;
   }

@@ -21,27 +21,28 @@ constexpr int largest_number = 999;
   std::vector<std::string_view> names;
   names.reserve(device_names.size());
   for (const DeviceName& row : device_names) names.push_back(row.name);
-  throw Error(fmt::format("--device '{}': expected cpu, gpu, opencl, opencl:N (N from 0 to {}) or auto.{}", text,
-                          largest_number, did_you_mean(text, names)));
+  throw Error({"--device '{}': expected cpu, gpu, opencl, opencl:N (N from 0 to {}) or auto.{}",
+               "--device '{}'：应为 cpu、gpu、opencl、opencl:N（N 从 0 到 {}）或 auto。{}"},
+              text, largest_number, did_you_mean(text, names));
 }
 
-std::string listed(const DeviceInfo& device) {
+std::string told(const DeviceInfo& device) {
   return fmt::format("{} ({})", device.index, device.name);
 }
 
 [[noreturn]] void not_there(std::string_view wanted, const std::vector<DeviceInfo>& devices) {
-  std::string there = "cpu";
-  for (const DeviceInfo& device : devices) there += ", " + listed(device);
-  const std::string why = devices.empty() ? fmt::format(" ({})", *opencl_lack()) : "";
-  throw Error(fmt::format("--device {}: there is no such device here; there {} {}{}", wanted,
-                          devices.empty() ? "is only" : "are", there, why),
+  std::vector<std::string> there = {"cpu"};
+  for (const DeviceInfo& device : devices) there.push_back(told(device));
+  const Saying why = devices.empty() ? say({" ({})", "（{}）"}, *opencl_lack()) : Saying{};
+  throw Error(say({"--device {}: there is no such device here; there {} {}{}", "--device {}：本机没有这种设备；{} {}{}"},
+                  wanted, devices.empty() ? Text{"is only", "只有"} : Text{"are", "有"}, listed(there), why),
               Exit::no_device);
 }
 
 Device opencl_device(const std::vector<DeviceInfo>& devices, std::size_t number) {
   Device device;
   device.opencl = static_cast<int>(number);
-  device.description = listed(devices[number]);
+  device.description = told(devices[number]);
   return device;
 }
 

@@ -12,7 +12,9 @@
 namespace mha::compute {
 
 [[noreturn]] inline void refuse_float(double number, std::string_view symbol) {
-  throw Error(fmt::format("{} holds {}, which f32 cannot hold; compute with --dtype f64", symbol, number));
+  throw Error(
+      {"{} holds {}, which f32 cannot hold; compute with --dtype f64", "{} 中有 {}，f32 放不下；请用 --dtype f64 计算"},
+      symbol, number);
 }
 
 // All numbers of the tensor, straight from the file where they lie in one. Throws Error where a finite number would become

@@ -16,7 +16,7 @@ namespace mha::compute {
 std::vector<DeviceInfo> opencl_devices();
 
 // Why opencl_devices() is empty, and what would help; nothing where it is not.
-std::optional<std::string> opencl_lack();
+std::optional<Saying> opencl_lack();
 
 // A backend that keeps all values on the device: groups of the schedule must be single steps on whole values. Operands and
 // results as in CpuBackend. Throws Error with Exit::no_device for whatever the device or its driver refuses. What attention

@@ -31,24 +31,31 @@ std::unique_ptr<OpenCl> load() {
   return complete ? std::move(functions) : nullptr;
 }
 
-constexpr const char* too_little_memory =
+constexpr Text too_little_memory = {
     "its memory is too small for this; fewer tokens or heads need less, --dtype f32 half as much, and --device cpu uses "
-    "the machine's own";
-constexpr const char* out_of_resources =
-    "it ran out of memory or registers, or stopped on an error of its own; fewer tokens or heads need less";
-const char* meaning_of(cl_int code) {
+    "the machine's own",
+    "它的内存不够；词元或头少一些就够，--dtype f32 只需一半，--device cpu 使用本机自己的内存"};
+constexpr Text out_of_resources = {
+    "it ran out of memory or registers, or stopped on an error of its own; fewer tokens or heads need less",
+    "它用尽了内存或寄存器，或因自身错误而停止；词元或头少一些就够"};
+Text meaning_of(cl_int code) {
   switch (code) {
     case CL_DEVICE_NOT_AVAILABLE:
     case CL_INVALID_DEVICE:
-    case CL_INVALID_COMMAND_QUEUE: return "it is not available any more: it was lost, or is in use by others";
-    case CL_COMPILER_NOT_AVAILABLE: return "its driver has no compiler";
+    case CL_INVALID_COMMAND_QUEUE:
+      return {"it is not available any more: it was lost, or is in use by others",
+              "它已不可用：设备已断开，或正被其他程序占用"};
+    case CL_COMPILER_NOT_AVAILABLE: return {"its driver has no compiler", "它的驱动程序没有编译器"};
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_INVALID_BUFFER_SIZE: return too_little_memory;
     case CL_OUT_OF_RESOURCES: return out_of_resources;
     case CL_OUT_OF_HOST_MEMORY:
-      return "its driver found too little memory on this machine; fewer tokens or heads need less";
-    case CL_BUILD_PROGRAM_FAILURE: return "its compiler refuses the kernels";
-    default: return "its driver reports an error; --device cpu needs none";
+      return {"its driver found too little memory on this machine; fewer tokens or heads need less",
+              "它的驱动程序在本机找不到足够的内存；词元或头少一些就够"};
+    case CL_BUILD_PROGRAM_FAILURE: return {"its compiler refuses the kernels", "它的编译器拒绝这些内核"};
+    default:
+      return {"its driver reports an error; --device cpu needs none",
+              "它的驱动程序报告了错误；--device cpu 不需要驱动程序"};
   }
 }
 
@@ -107,10 +114,11 @@ std::string opencl_error_name(cl_int code) {
   }
 }
 
-void check_opencl(cl_int code, const std::string& device, const std::string& task) {
+void check_opencl(cl_int code, const std::string& device, const Saying& task) {
   if (code == CL_SUCCESS) return;
-  throw Error(fmt::format("{} cannot {}: {} ({})", device, task, meaning_of(code), opencl_error_name(code)),
-              Exit::no_device);
+  throw Error(
+      say({"{} cannot {}: {} ({})", "{} 无法{}：{}（{}）"}, device, task, meaning_of(code), opencl_error_name(code)),
+      Exit::no_device);
 }
 
 std::string device_text(cl_device_id device, cl_device_info what) {
@@ -151,11 +159,15 @@ std::vector<DeviceInfo> opencl_devices() {
   return devices;
 }
 
-std::optional<std::string> opencl_lack() {
-  if (opencl() == nullptr) return "no OpenCL library was found; Debian: ocl-icd-libopencl1, and a driver for the device";
+std::optional<Saying> opencl_lack() {
+  if (opencl() == nullptr)
+    return Saying{"no OpenCL library was found; Debian: ocl-icd-libopencl1, and a driver for the device",
+                  "找不到 OpenCL 库；Debian 的软件包是 ocl-icd-libopencl1，另外还需要设备的驱动程序"};
   if (all_opencl_devices().empty())
-    return "there is an OpenCL library but no driver with a device; Debian has pocl-opencl-icd for the processor, and "
-           "GPUs' drivers bring their own";
+    return Saying{
+        "there is an OpenCL library but no driver with a device; Debian has pocl-opencl-icd for the processor, and GPUs' "
+        "drivers bring their own",
+        "有 OpenCL 库，但没有带设备的驱动程序；Debian 的 pocl-opencl-icd 可用于处理器，GPU 的驱动程序自带 OpenCL"};
   return std::nullopt;
 }
 

@@ -35,7 +35,7 @@ OpenCl* opencl();
 std::string opencl_error_name(cl_int code);
 
 // Throws Error (Exit::no_device) unless the code is CL_SUCCESS: which device, what it should do, what is wrong, what helps.
-void check_opencl(cl_int code, const std::string& device, const std::string& task);
+void check_opencl(cl_int code, const std::string& device, const Saying& task);
 
 // Something that OpenCL gave and wants back.
 template <typename T, auto OpenCl::*release>

@@ -40,11 +40,11 @@ class OpenClBackend : public Backend {
     tiled_ = session.traits.tiled && wants_tiles;
     cl_int code = CL_SUCCESS;
     queue_ = Queue(opencl()->clCreateCommandQueue(session.context.get(), session.device, 0, &code));
-    check_opencl(code, session.name, "be given work");
+    check_opencl(code, session.name, {"be given work", "接受任务"});
   }
 
   void set(ValueId id, std::shared_ptr<const Tensor> value) override {
-    const std::string task = "take " + plan_.value(id).symbol;
+    const Saying task = say({"take {}", "接收 {}"}, plan_.value(id).symbol);
     cl_mem buffer = allocated(id, task);
     const Index count = value->size();
     if constexpr (std::is_same_v<T, double>) {
@@ -82,7 +82,7 @@ class OpenClBackend : public Backend {
     const Shape& shape = shape_of(step.out);
     assert(part.rows.count() == shape.rows && part.heads.count() == shape.heads && part.batch.count() == shape.batch);
     (void)part;
-    task_ = fmt::format("compute {}", name_of(step.id).id);
+    task_ = say({"compute {}", "计算 {}"}, name_of(step.id).id);
     allocated(step.out, task_);
     switch (step.op) {
       case Op::product: return product(step);
@@ -106,8 +106,9 @@ class OpenClBackend : public Backend {
  private:
   // These belong to simulated mistakes, which are computed on the CPU.
   [[noreturn]] void refuse(const Step& step) const {
-    throw Error(fmt::format("{} cannot compute {}: this form of {} is no part of attention; use --device cpu",
-                            session_.name, name_of(step.id).id, info_of(step.op).name),
+    throw Error(say({"{} cannot compute {}: this form of {} is no part of attention; use --device cpu",
+                     "{} 无法计算 {}：这种形式的 {} 不属于注意力；请用 --device cpu"},
+                    session_.name, name_of(step.id).id, info_of(step.op).name),
                 Exit::no_device);
   }
 
@@ -118,7 +119,7 @@ class OpenClBackend : public Backend {
   static Index bytes(const Shape& shape) { return shape.size() * static_cast<Index>(sizeof(T)); }
 
   // Some drivers promise more memory than there is and fail much later, so that the sum is held against what there is.
-  Buffer new_buffer(const Shape& shape, const std::string& task) {
+  Buffer new_buffer(const Shape& shape, const Saying& task) {
     cl_int code = bytes(shape) > memory_ - used_ ? CL_MEM_OBJECT_ALLOCATION_FAILURE : CL_SUCCESS;
     check_opencl(code, session_.name, task);
     Buffer buffer(opencl()->clCreateBuffer(session_.context.get(), CL_MEM_READ_WRITE,
@@ -127,7 +128,7 @@ class OpenClBackend : public Backend {
     return buffer;
   }
 
-  cl_mem allocated(ValueId id, const std::string& task) {
+  cl_mem allocated(ValueId id, const Saying& task) {
     Buffer& buffer = buffer_of(id);
     if (!buffer) {
       buffer = new_buffer(shape_of(id), task);
@@ -136,7 +137,7 @@ class OpenClBackend : public Backend {
     return buffer.get();
   }
 
-  void write(cl_mem buffer, const T* numbers, Index count, const std::string& task) {
+  void write(cl_mem buffer, const T* numbers, Index count, const Saying& task) {
     check_opencl(opencl()->clEnqueueWriteBuffer(queue_.get(), buffer, CL_TRUE, 0,
                                                 static_cast<std::size_t>(count) * sizeof(T), numbers, 0, nullptr, nullptr),
                  session_.name, task);
@@ -146,7 +147,7 @@ class OpenClBackend : public Backend {
   void read(ValueId id, T* numbers, Index count) {
     check_opencl(opencl()->clEnqueueReadBuffer(queue_.get(), arg(id), CL_TRUE, 0,
                                                static_cast<std::size_t>(count) * sizeof(T), numbers, 0, nullptr, nullptr),
-                 session_.name, "give back " + plan_.value(id).symbol);
+                 session_.name, say({"give back {}", "交回 {}"}, plan_.value(id).symbol));
   }
 
   Kernel& kernel(const char* name) {
@@ -272,7 +273,7 @@ class OpenClBackend : public Backend {
   const Session& session_;
   Index memory_, used_ = 0;  // bytes on the device
   bool tiled_ = false;
-  std::string task_;  // what is done at the moment, for messages
+  Saying task_;  // what is done at the moment, for messages
   Queue queue_;
   std::map<std::string_view, Kernel> kernels_;
   std::vector<Buffer> buffers_;

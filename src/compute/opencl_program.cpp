@@ -43,12 +43,13 @@ Program from_source(cl_context context, cl_device_id device, const std::string& 
   const std::size_t size = opencl_kernels().size();
   cl_int code = CL_SUCCESS;
   Program program(opencl()->clCreateProgramWithSource(context, 1, &text, &size, &code));
-  check_opencl(code, name, "take the kernels");
+  check_opencl(code, name, {"take the kernels", "接受内核"});
   code = opencl()->clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
   if (code == CL_BUILD_PROGRAM_FAILURE)
-    throw Error(fmt::format("{} cannot build the kernels; its compiler says: {}", name, build_log(program.get(), device)),
+    throw Error(say({"{} cannot build the kernels; its compiler says: {}", "{} 无法编译内核；它的编译器说：{}"}, name,
+                    build_log(program.get(), device)),
                 Exit::no_device);
-  check_opencl(code, name, "build the kernels");
+  check_opencl(code, name, {"build the kernels", "编译内核"});
   return program;
 }
 
@@ -91,10 +92,12 @@ Session opened(const Device& device, Dtype dtype) {
   session.name = device.description;
   session.traits = program_traits(session.device, dtype);
   if (dtype == Dtype::f64 && !has_f64(session.device))
-    throw Error(fmt::format("{} has no float64; compute with --dtype f32", session.name), Exit::no_device);
+    throw Error(
+        say({"{} has no float64; compute with --dtype f32", "{} 没有 float64；请用 --dtype f32 计算"}, session.name),
+        Exit::no_device);
   cl_int code = CL_SUCCESS;
   session.context = Context(opencl()->clCreateContext(nullptr, 1, &session.device, nullptr, nullptr, &code));
-  check_opencl(code, session.name, "be opened");
+  check_opencl(code, session.name, {"be opened", "打开"});
   session.program =
       build_program(session.context.get(), session.device, session.name, session.traits.options, device.cache_folder);
   return session;

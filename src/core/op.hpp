@@ -151,13 +151,14 @@ constexpr OpInfo info_of(Op op) {
     case Op::merge: return {.name = "merge", .moves = true, .fields = uses_arrangement};
     case Op::copy: return {.name = "copy", .row_wise = true, .moves = true};
     case Op::norm:  // a sum and a sum of squares; difference, quotient, γ and β
-      return {.name = "norm",
-              .row_wise = true,
-              .operations = 4,
-              .per_read = 3,
-              .fields = uses_norm,
-              .way = {"each row by itself: its mean, its variance (the mean of the squared distances from it), then each entry",
-                      "每一行单独计算：先求均值，再求方差（与均值之差的平方的平均），最后算每个元素"}};
+      return {
+          .name = "norm",
+          .row_wise = true,
+          .operations = 4,
+          .per_read = 3,
+          .fields = uses_norm,
+          .way = {"each row by itself: its mean, its variance (the mean of the squared distances from it), then each entry",
+                  "每一行单独计算：先求均值，再求方差（与均值之差的平方的平均），最后算每个元素"}};
     case Op::activation: return {.name = "activation", .row_wise = true, .operations = 6, .fields = uses_activation};
     case Op::reshape: return {.name = "reshape", .of_attention = false, .moves = true, .fields = uses_heads_first};
     case Op::pool: return {.name = "pool", .of_attention = false, .sums = true, .per_read = 1, .fields = uses_pooling};

@@ -2,6 +2,7 @@
 #include "core/suggest.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -61,14 +62,14 @@ std::optional<std::string_view> nearest(std::string_view name, std::span<const s
   return best;
 }
 
-std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
+Saying did_you_mean(std::string_view name, std::span<const std::string_view> known) {
   const std::optional<std::string_view> suggestion = nearest(name, known);
-  return suggestion ? fmt::format(" Did you mean \"{}\"?", *suggestion) : "";
+  return suggestion ? say({" Did you mean \"{}\"?", "你是否想写“{}”？"}, *suggestion) : Saying{};
 }
 
-std::string did_you_mean_or_known(std::string_view name, std::span<const std::string_view> known) {
-  const std::string suggestion = did_you_mean(name, known);
-  return suggestion.empty() ? fmt::format(" Known: {}.", fmt::join(known, ", ")) : suggestion;
+Saying did_you_mean_or_known(std::string_view name, std::span<const std::string_view> known) {
+  const Saying suggestion = did_you_mean(name, known);
+  return suggestion.en.empty() ? say({" Known: {}.", "可以写 {}。"}, listed(known)) : suggestion;
 }
 
 }  // namespace mha

@@ -6,16 +6,29 @@
 #include <string>
 #include <string_view>
 
+#include "core/text.hpp"
+
 namespace mha {
 
 // The nearest of the known names, or nothing where none is near. Case, separators and the digits 0 and 1 for O and l count
 // for nothing, so that Wq, W_q and wQ are all W_Q, and W_0 is W_O.
 std::optional<std::string_view> nearest(std::string_view name, std::span<const std::string_view> known);
 
+// "a, b, c"
+template <typename Names>
+Saying listed(const Names& names, const Text& between = {", ", "、"}) {
+  Saying all;
+  for (const auto& name : names) {
+    all = all.en.empty() ? all : say({"{}{}", "{}{}"}, all, between);
+    all = say({"{}{}", "{}{}"}, all, name);
+  }
+  return all;
+}
+
 // " Did you mean "W_Q"?", to stand behind a sentence; empty where no known name is near.
-std::string did_you_mean(std::string_view name, std::span<const std::string_view> known);
+Saying did_you_mean(std::string_view name, std::span<const std::string_view> known);
 
 // The same, but " Known: causal, none." where no known name is near.
-std::string did_you_mean_or_known(std::string_view name, std::span<const std::string_view> known);
+Saying did_you_mean_or_known(std::string_view name, std::span<const std::string_view> known);
 
 }  // namespace mha

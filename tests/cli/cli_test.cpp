@@ -103,7 +103,7 @@ TEST_CASE("a reader that has gone ends the program quietly", "[cli]") {
 }
 
 TEST_CASE("whatever is thrown, the program ends with a sentence and a documented code", "[cli]") {
-  CHECK(run_with(Error("no room", Exit::no_output)) == std::pair{4, std::string("mha: no room\n")});
+  CHECK(run_with(Error(named_so("no room"), Exit::no_output)) == std::pair{4, std::string("mha: no room\n")});
   CHECK(run_with(std::bad_alloc()).first == 2);
   CHECK(run_with(std::length_error("too long")) ==
         std::pair{2, std::string("mha: this went wrong in a way that mha does not know: too long\n")});

@@ -49,9 +49,10 @@ TEST_CASE("no name is near") {
 }
 
 TEST_CASE("as part of a sentence") {
-  CHECK(did_you_mean("Wq", keys) == " Did you mean \"W_Q\"?");
-  CHECK(did_you_mean("temperature", keys).empty());
-  CHECK(did_you_mean_or_known("Wq", keys) == " Did you mean \"W_Q\"?");
+  CHECK(did_you_mean("Wq", keys).en == " Did you mean \"W_Q\"?");
+  CHECK(did_you_mean("Wq", keys).zh == "你是否想写“W_Q”？");
+  CHECK(did_you_mean("temperature", keys).en.empty());
+  CHECK(did_you_mean_or_known("Wq", keys).en == " Did you mean \"W_Q\"?");
   constexpr std::array<std::string_view, 2> two = {"half", "interleaved"};
-  CHECK(did_you_mean_or_known("x", two) == " Known: half, interleaved.");
+  CHECK(did_you_mean_or_known("x", two).en == " Known: half, interleaved.");
 }

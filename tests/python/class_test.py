@@ -165,7 +165,7 @@ class Score(InFolder):
             self.assertEqual(self.graded(wrong, "--points", path), ("wrong", 4 / 13))
         path = self.write("bad.json", {"output": -1})
         answer = self.write("answer.json", WORKED)
-        for option, text in (("--points", "output"), ("--points", "output=x"), ("--points", "outptu=1"), ("--points", path),
+        for option, text in (("--points", "output"), ("--points", "output=x"), ("--points", "outptu=1"), ("--points", "all=0"), ("--points", path),
                              ("--points", "none.json"), ("--require", "outptu"), ("--require", ""), ("--as", "Yx")):
             result = run("check", "worked", answer, option, text)
             self.assertEqual((result.returncode, result.stdout), (2, b""), text)

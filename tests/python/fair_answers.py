@@ -7,7 +7,7 @@ import numpy as np
 
 from numpy_attention import PER_HEAD, Attention, DoesNotFit, need, not_split
 from random_problems import slopes
-from written_answers import (Unclear, as_json, e_notation, each_step, exact, first_wrong, float16, float32, layout_for,
+from written_answers import (Unclear, as_json, e_notation, each_step, exact, finite, first_wrong, float16, float32, layout_for,
                              own_decimals, part_of, Printed, when_written)
 
 FLOAT32_MINIMUM = float(np.finfo(np.float32).min)
@@ -86,8 +86,28 @@ def right_form(name, part, large_scores=False):
         form = RIGHT_FORMS[name](draw.rng)
         steps = form.steps(draw.p)
         need(np.isfinite(steps["scores"]).all())  # float16 ends early
-        return draw.right(form, form.write(steps), part=part)
+        answer = form.write(steps)
+        if part:
+            answer = part_of(draw.rng, answer, draw.p)
+            need(name != "own decimals at each step" or shows_coarsest(draw.p, form.write(steps), answer))
+        return draw.right(form, answer)
     return make
+
+
+def decimals_of(texts):
+    return max(len(text.partition(".")[2]) for text in texts.flat)
+
+
+def shows_coarsest(p, whole, part):
+    """What was left out was not rounded more coarsely than all that is there: nobody could tell."""
+    truth = Attention(p).compute()
+
+    def rounds(key):
+        own = finite(truth[key[0]][:, key[1]])
+        return not np.allclose(own, np.round(own, decimals_of(whole[key])), rtol=0, atol=1e-9)
+
+    coarsest = min((decimals_of(texts) for key, texts in part.items() if rounds(key)), default=99)
+    return all(decimals_of(whole[key]) >= coarsest for key in whole if key not in part and rounds(key))
 
 
 def any_form(rng):
@@ -431,6 +451,7 @@ def true_after_slip(form_names):
 
 def whole_number_off(draw):
     """In whole numbers half a unit is what writing accounts for, and no more."""
+    need(not draw.p.keyless.any())  # where other outputs may be right
     form = when_written(draw.rng, 0)
     answer = {key: texts for key, texts in form.write(form.steps(draw.p)).items() if key[0] == "output"}
     texts, truth = answer["output", 0], Attention(draw.p).compute()["output"][:, 0]

@@ -206,7 +206,7 @@ class Inputs(Importing):
         numpy.save(self.folder / "vector.npy", self.x[0])
         (self.folder / "no.npy").write_bytes(b"x")
         self.refused("--x", "narrow.npy", words=("--x narrow.npy", "5×6", "8 columns", "q_proj.weight"))
-        self.refused("--x", "vector.npy", words=("--x vector.npy", "one axis"))
+        self.refused("--x", "vector.npy", words=("--x vector.npy", "1 axis"))
         self.refused("--x", "no.npy", words=("no.npy",))
         self.refused("--x", "none.npy", words=("none.npy", "no such file"))
         self.refused("--x", "X.npy", "--tokens", "a,b", words=("--tokens", "2 labels", "5 rows"))

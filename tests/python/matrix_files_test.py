@@ -453,30 +453,30 @@ class ZipFaults(InAFolder):
 
 class Exports(InAFolder):
     def arrays_of(self, trace):
-        """The arrays of a trace in JSON under their names in binary files."""
+        """The arrays of a trace in JSON under their names in binary files: their paths, heads and layers by their numbers."""
         found = {}
-        for key in ("X", "concat", "output"):
-            if key in trace:
-                found[key] = trace[key]
-        for key, matrix in trace.get("packed", {}).items():
-            found[f"packed.{key}"] = matrix
-        for head in trace.get("heads", []):
-            for key, matrix in head.items():
-                if isinstance(matrix, list):
-                    found[f"heads.{head['head']}.{key}"] = matrix
-        for key, value in trace.get("parameters", {}).items():
-            if key in ("heads", "kv_heads"):
-                for number, head in enumerate(value, 1):
-                    found |= {f"parameters.{key}.{number}.{name}": matrix for name, matrix in head.items()
-                              if isinstance(matrix, list)}
+
+        def add(value, path):
+            if isinstance(value, dict):
+                for key, member in value.items():
+                    add(member, [*path, key])
+            elif isinstance(value, list) and isinstance(value[0], dict):
+                for number, entry in enumerate(value, 1):
+                    add(entry, [*path, str(entry.get("head", entry.get("layer", number)))])
             elif isinstance(value, list):
-                found[f"parameters.{key}"] = value
-        masks = trace["config"]["mask"]
-        for number, mask in enumerate(masks if isinstance(masks, list) else [masks], 1):
-            for kind, matrix in (mask if isinstance(mask, dict) else {}).items():
-                if isinstance(matrix, list):
-                    found[f"parameters.mask.{f'{number}.' if isinstance(masks, list) else ''}{kind}"] = matrix
-        return found
+                found[".".join(path)] = value
+
+        def add_masks(masks, path):
+            for number, mask in enumerate(masks if isinstance(masks, list) else [masks], 1):
+                add(mask, [*path, "mask", *([str(number)] if isinstance(masks, list) else [])])
+
+        config = trace["config"]
+        add({key: value for key, value in trace.items() if key != "config"}, [])
+        for number, layer in enumerate(config.get("layers", []), 1):
+            add_masks(layer["mask"], ["layers", str(number), "parameters"])
+        if "mask" in config:
+            add_masks(config["mask"], ["parameters"])
+        return {name: matrix for name, matrix in found.items() if not name.endswith(("align", "slopes"))}
 
     def test_numpy_and_safetensors_read_what_the_json_says(self):
         problems = sorted((SOURCE / "tests" / "cases").glob("*/problem.json")) + sorted((SOURCE / "data").glob("*.json"))

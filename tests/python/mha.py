@@ -5,10 +5,33 @@ import os
 import subprocess
 from pathlib import Path
 
+import in_chinese
+
 MHA = Path(os.environ["MHA"]).resolve()
 SOURCE = Path(os.environ["MHA_SOURCE"]).resolve()
 
 APPROVING = os.environ.get("MHA_APPROVE") == "1"
+
+
+plainly = subprocess.run
+
+
+def run_in_chinese_too(command, *arguments, **options):
+    """subprocess.run; whoever meets a refusal of mha meets it in Chinese as well, and nothing of it is in English."""
+    result = plainly(command, *arguments, **options)
+    program, *words = [os.fsdecode(word) for word in command] if isinstance(command, (list, tuple)) else [""]
+    refused = program == str(MHA) and result.returncode in (2, 3, 4) and result.stderr
+    if not refused or "--lang" in words or "preexec_fn" in options or "stdin" in options or "stderr" in options and \
+            options["stderr"] != subprocess.PIPE:
+        return result
+    again = dict(options, env=dict(options.get("env") or os.environ, LC_ALL="zh_CN.UTF-8"), check=False)
+    message = plainly(command, *arguments, **again).stderr
+    faults = in_chinese.faults_of_message(message if isinstance(message, str) else message.decode(errors="replace"))
+    assert not faults, "\n".join(faults)
+    return result
+
+
+subprocess.run = run_in_chinese_too
 
 
 def environment():

@@ -161,11 +161,12 @@ const std::byte* StoredArray::data() const {
 
 void check_size(const ArrayHeader& header, std::string_view name) {
   if (std::find(header.axes.begin(), header.axes.end(), 0) != header.axes.end())
-    throw Error(fmt::format("{}: the shape {} holds no numbers", name, shape_text(header.axes)));
+    throw Error({"{}: the shape {} holds no numbers", "{}：形状 {} 不含任何数"}, name, shape_text(header.axes));
   Index bytes = bytes_of(header.type);
   for (const Index axis : header.axes)
     if (axis < 0 || __builtin_mul_overflow(bytes, axis, &bytes))
-      throw Error(fmt::format("{}: the shape {} is larger than any file", name, shape_text(header.axes)));
+      throw Error({"{}: the shape {} is larger than any file", "{}：形状 {} 比任何文件都大"}, name,
+                  shape_text(header.axes));
 }
 
 }  // namespace mha::io

@@ -32,12 +32,12 @@ MatrixArchive open_safetensors(const SharedFile& file, const std::string& shown)
     if (entry == nullptr) return nullptr;
     expect_readable(*entry, shown);
     auto array = std::make_shared<StoredArray>();
-    array->name = fmt::format("{} in {}", escape(name, 80), shown);
+    array->name = fmt::format("{} · {}", shown, escape(name, 80));
     array->file = file;
     array->header = {*entry->type, false, false, entry->shape, static_cast<std::size_t>(entry->begin)};
     check_size(array->header, array->name);
     if (static_cast<std::size_t>(entry->end) > file->size())  // it grew since it was mapped
-      throw Error(fmt::format("{}: the file changed while it was read; run again", shown));
+      throw Error({"{}: the file changed while it was read; run again", "{}：读取时文件发生了变化；请重新运行"}, shown);
     return array;
   };
   return archive;
@@ -45,15 +45,16 @@ MatrixArchive open_safetensors(const SharedFile& file, const std::string& shown)
 
 }  // namespace
 
-std::string MatrixArchive::known(const std::string& name) const {
+Saying MatrixArchive::known(const std::string& name) const {
   constexpr std::size_t most = 20;
   const std::vector<std::string_view> views(names.begin(), names.end());
-  std::string text = did_you_mean(name, views);
-  if (!text.empty()) return text;
-  if (names.empty()) return " There is none in it.";
-  text = " It holds ";
-  for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + escape(names[i], 80);
-  return text + (names.size() > most ? fmt::format(" and {} more.", names.size() - most) : ".");
+  const Saying near = did_you_mean(name, views);
+  if (!near.en.empty()) return near;
+  if (names.empty()) return {" There is none in it.", "文件中没有数组。"};
+  std::string list;
+  for (std::size_t i = 0; i < names.size() && i < most; ++i) list += (i == 0 ? "" : ", ") + escape(names[i], 80);
+  if (names.size() <= most) return say({" It holds {}.", "文件中有：{}。"}, list);
+  return say({" It holds {} and {} more.", "文件中有：{}，另外还有 {} 个。"}, list, names.size() - most);
 }
 
 MatrixArchive open_matrix_archive(const std::string& path, const std::string& written) {
@@ -62,7 +63,9 @@ MatrixArchive open_matrix_archive(const std::string& path, const std::string& wr
   if (written.ends_with(".npy")) return open_npy(open(), shown);
   if (written.ends_with(".npz")) return open_npz(open(), shown);
   if (written.ends_with(".safetensors")) return open_safetensors(open(), shown);
-  throw Error(fmt::format("{}: matrices are read from .npy, .npz and .safetensors files; the ending says which", shown));
+  throw Error({"{}: matrices are read from .npy, .npz and .safetensors files; the ending says which",
+               "{}：矩阵从 .npy、.npz 和 .safetensors 文件中读取，由扩展名区分"},
+              shown);
 }
 
 }  // namespace mha::io

@@ -19,7 +19,7 @@ struct MatrixArchive {
   std::function<std::shared_ptr<const StoredArray>(const std::string& name)> array;
 
   // " Did you mean …?" or what there is, for messages.
-  std::string known(const std::string& name) const;
+  Saying known(const std::string& name) const;
 };
 
 // By the ending of the path; `shown` is what messages call the file. Throws Error.

@@ -28,15 +28,18 @@ std::vector<Index> strides_of(const ArrayHeader& header) {
   return strides;
 }
 
-std::string_view remedy_of(Flaw flaw) {
+Text remedy_of(Flaw flaw) {
   switch (flaw) {
     case Flaw::none: break;
-    case Flaw::not_finite: return "; here every entry is a finite number";
-    case Flaw::not_exact: return ", an integer that no double equals; beyond 2^53 save floats instead";
-    case Flaw::too_large: return ", which f32 cannot hold; compute with --dtype f64";
-    case Flaw::no_boolean: return ", but the byte of a boolean is 0 or 1";
+    case Flaw::not_finite: return {"; here every entry is a finite number", "；这里的每个元素都是有限的数"};
+    case Flaw::not_exact:
+      return {", an integer that no double equals; beyond 2^53 save floats instead",
+              "，这个整数没有对应的双精度数；超过 2^53 时请存为浮点数"};
+    case Flaw::too_large:
+      return {", which f32 cannot hold; compute with --dtype f64", "，f32 放不下；请用 --dtype f64 计算"};
+    case Flaw::no_boolean: return {", but the byte of a boolean is 0 or 1", "，而布尔值的字节只能是 0 或 1"};
   }
-  return "";
+  return {};
 }
 
 // The member of `parent` (which is canonical) or of a folder in it.
@@ -69,7 +72,7 @@ class MatrixOpener {
  private:
   // {"file": …} becomes a grid.
   void replace(Node& node) {
-    const Fields fields(node, matrix_file_keys, "a file: {\"file\": \"w.npy\"}");
+    const Fields fields(node, matrix_file_keys, {"a file: {\"file\": \"w.npy\"}", "文件：{\"file\": \"w.npy\"}"});
     try {
       const std::string& written = expect_text(*fields["file"]);
       const MatrixArchive& archive = archive_at(*fields["file"], written);
@@ -77,28 +80,36 @@ class MatrixOpener {
           array_of(archive, fields, node),
           fmt::format("{}:{}:{}: {}", name_, node.position.line, node.position.column, node.path));
       if (matrix->axes().empty())
-        fail(node, fmt::format("{} is a single number, not a matrix; save it as an array of one row", matrix->name()));
+        fail(node,
+             {"{} is a single number, not a matrix; save it as an array of one row",
+              "{} 是单独一个数，不是矩阵；请存为只有一行的数组"},
+             matrix->name());
       Grid grid;
       grid.file = taken(std::move(matrix), fields);
       grid.axes = grid.file->axes();
       node.value = std::move(grid);
     } catch (const Error& error) {  // of the file
-      fail(*fields["file"], error.what());
+      fail(*fields["file"], error.sentence());
     }
   }
 
   const MatrixArchive& archive_at(const Node& node, const std::string& written) {
     if (!rules_.folder)
-      fail(node, "a problem without a folder of its own points to no files; save it as a file and write paths from there");
-    if (written.empty() || written.find('\0') != std::string::npos) fail(node, "this is no path of a file");
+      fail(node, {"a problem without a folder of its own points to no files; save it as a file and write paths from there",
+                  "题目没有自己的文件夹，不能引用文件；请把题目存为文件，路径从那里写起"});
+    if (written.empty() || written.find('\0') != std::string::npos)
+      fail(node, {"this is no path of a file", "这不是文件的路径"});
     std::error_code error;
     const std::filesystem::path folder =
         std::filesystem::weakly_canonical(rules_.folder->empty() ? "." : *rules_.folder, error);
     const std::filesystem::path path = std::filesystem::weakly_canonical(folder / written, error);
-    if (error) fail(node, fmt::format("{} cannot be followed: {}", quote(written), error.message()));
+    if (error)
+      fail(node, {"{} cannot be followed: {}", "无法沿 {} 找到文件：{}"}, quote(written), system_says(error.value()));
     if (!rules_.allow_outside && !is_inside(path, folder))
-      fail(node, fmt::format("{} leads out of the problem's folder; put the file there, or allow it with --allow-outside",
-                             quote(written)));
+      fail(node,
+           {"{} leads out of the problem's folder; put the file there, or allow it with --allow-outside",
+            "{} 在题目的文件夹之外；请把文件放进来，或用 --allow-outside 允许"},
+           quote(written));
     const auto [place, is_new] = archives_.try_emplace(path.string());
     if (is_new) place->second = open_matrix_archive(path.string(), written);
     return place->second;
@@ -109,17 +120,19 @@ class MatrixOpener {
     const std::string_view key = archive.key;
     for (const auto& [other, chosen] : {std::pair{"name", fields["name"]}, std::pair{"tensor", fields["tensor"]}})
       if (chosen != nullptr && other != key)
-        fail(
-            *chosen,
-            fmt::format("\"{}\" is for {} files; {}", other, other == std::string_view("name") ? ".npz" : ".safetensors",
-                        key.empty() ? "a .npy file holds one array: leave it out" : fmt::format("here it is \"{}\"", key)));
+        fail(*chosen, {"\"{}\" is for {} files; {}", "\"{}\" 用于 {} 文件；{}"}, other,
+             other == std::string_view("name") ? ".npz" : ".safetensors",
+             key.empty() ? Text{"a .npy file holds one array: leave it out", ".npy 文件只有一个数组，不要写它"}
+                         : say({"here it is \"{}\"", "这里应写 \"{}\""}, key));
     if (key.empty()) return archive.array("");
     const Node* const chosen = fields[key];
     if (chosen == nullptr)
-      fail(node, fmt::format("\"{}\" is missing: say which of the file's arrays it is.{}", key, archive.known("")));
+      fail(node,
+           {"\"{}\" is missing: say which of the file's arrays it is.{}", "缺少 \"{}\"：请说明是文件中的哪个数组。{}"}, key,
+           archive.known(""));
     const std::string& name = expect_text(*chosen);
     if (auto array = archive.array(name)) return array;
-    fail(*chosen, fmt::format("{} is not in the file.{}", quote(name), archive.known(name)));
+    fail(*chosen, {"{} is not in the file.{}", "文件中没有 {}。{}"}, quote(name), archive.known(name));
   }
 
   // The rows and columns that are wanted, then transposed.
@@ -130,7 +143,9 @@ class MatrixOpener {
       for (const Node* node : {fields["cols"], fields["transpose"]})
         if (node != nullptr)
           fail(*node,
-               fmt::format("{} is one-dimensional: rows takes a part of it, and there is nothing else to choose", name));
+               {"{} is one-dimensional: rows takes a part of it, and there is nothing else to choose",
+                "{} 是一维的：rows 取其中一段，此外没有可选的"},
+               name);
     if (Node* rows = fields["rows"]) {
       const Index count = matrix->axes()[axes == 1 ? 0 : axes - 2];
       matrix = matrix->rows(read_cut(*rows, count, axes == 1 ? "number" : "row", name));
@@ -139,16 +154,20 @@ class MatrixOpener {
     const Node* const transpose = fields["transpose"];
     if (transpose == nullptr) return matrix;
     const bool* const truth = transpose->as<bool>();
-    if (truth == nullptr) fail(*transpose, fmt::format("found {}, expected true or false", describe(*transpose)));
+    if (truth == nullptr)
+      fail(*transpose, {"found {}, expected true or false", "这里是{}，应为 true 或 false"}, describe(*transpose));
     return *truth ? matrix->transposed() : matrix;
   }
 
   // [a, b], half-open, from 0.
   static Cut read_cut(Node& node, Index count, std::string_view thing, std::string_view name) {
-    const std::vector<Index> ends = expect_integers(node, 2, "where the part begins and where it has ended, from 0");
+    const std::vector<Index> ends = expect_integers(
+        node, 2, {"where the part begins and where it has ended, from 0", "从 0 数起，一段的起点和终点（不含终点）"});
     if (ends[0] < 0 || ends[0] >= ends[1] || ends[1] > count)
-      fail(node, fmt::format("[{}, {}] is no part of {}; {} has {}, and [0, {}] takes all", ends[0], ends[1], name, name,
-                             counted(count, thing), count));
+      fail(node,
+           {"[{}, {}] is no part of {}; {} has {}, and [0, {}] takes all",
+            "[{}, {}] 不是 {} 的一段；{} 有 {}，[0, {}] 取全部"},
+           ends[0], ends[1], name, name, counted(count, thing), count);
     return {ends[0], ends[1]};
   }
 
@@ -219,8 +238,8 @@ void FileMatrix::check_row(const RawNumbers& numbers, Index index, bool finite) 
   for (Index col = 0; col < axes_.back(); ++col) {
     const Flaw flaw = flaw_of<T>(numbers, col);
     if (flaw == Flaw::none || (flaw == Flaw::not_finite && !finite)) continue;
-    throw Error(fmt::format("{}: found {} at {} of {}{}", where_, text_of(numbers, col), place_in_file(index, col), name(),
-                            remedy_of(flaw)));
+    throw Error({"{}: found {} at {} of {}{}", "{0}：{3} 的 {2} 处是 {1}{4}"}, where_, text_of(numbers, col),
+                place_in_file(index, col), name(), remedy_of(flaw));
   }
 }
 

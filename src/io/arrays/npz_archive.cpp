@@ -19,9 +19,14 @@ namespace {
 void* zip_symbol(const char* name) {
   static void* const library = dlopen(MHA_LIBZIP, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    throw Error(".npz files need libzip (" MHA_LIBZIP "), which is not here; install it, or save the arrays as .npy files");
+    throw Error({".npz files need libzip ({}), which is not here; install it, or save the arrays as .npy files",
+                 ".npz 文件需要 libzip（{}），而这里没有；请安装，或把数组存为 .npy 文件"},
+                MHA_LIBZIP);
   void* const symbol = dlsym(library, name);
-  if (symbol == nullptr) throw Error(".npz files need libzip, and the one here is another version: " MHA_LIBZIP);
+  if (symbol == nullptr)
+    throw Error({".npz files need libzip, and the one here is another version: {}",
+                 ".npz 文件需要 libzip，而这里的是另一个版本：{}"},
+                MHA_LIBZIP);
   return symbol;
 }
 #define MHA_ZIP(name) decltype(&zip_##name) name = reinterpret_cast<decltype(&zip_##name)>(zip_symbol("zip_" #name))
@@ -68,9 +73,14 @@ class ZipError {
   ~ZipError() { libzip().error_fini(&error_); }
 
   zip_error_t* get() { return &error_; }
-  std::string text() {
-    if (error_.zip_err == ZIP_ER_EXISTS) return "two entries have one name";
-    return libzip().error_strerror(&error_);
+  Saying text() {
+    const std::string said =
+        error_.zip_err == ZIP_ER_EXISTS ? "two entries have one name" : libzip().error_strerror(&error_);
+    switch (error_.zip_err) {
+      case ZIP_ER_EXISTS: return {said, "有两个成员同名"};
+      case ZIP_ER_NOZIP: return {said, "它不是 zip 压缩包"};
+      default: return {said, "压缩包已损坏或不完整"};
+    }
   }
 
  private:
@@ -86,14 +96,14 @@ bool leads_outside(std::string_view name) {
 class ZipReader {
  public:
   explicit ZipReader(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {
-    if (file_->size() == 0) refuse("it is empty");
+    if (file_->size() == 0) refuse({"it is empty", "文件是空的"});
     ZipError error;
     zip_source_t* const source = libzip().source_buffer_create(file_->data(), file_->size(), 0, error.get());
-    if (source == nullptr) refuse(error.text());
+    if (source == nullptr) refuse({"{}", "{}"}, error.text());
     archive_.reset(libzip().open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, error.get()));
     if (archive_ == nullptr) {
       libzip().source_free(source);
-      refuse(error.text());
+      refuse({"{}", "{}"}, error.text());
     }
     list_entries();
   }
@@ -112,15 +122,17 @@ class ZipReader {
     void operator()(zip_t* archive) const { libzip().discard(archive); }
   };
 
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw Error(
-        fmt::format("{}: this is no sound .npz file, which is a zip archive of arrays: {}", file_->file().path(), why));
+  template <typename... Parts>
+  [[noreturn]] void refuse(const Text& why, const Parts&... parts) const {
+    throw Error({"{}: this is no sound .npz file, which is a zip archive of arrays: {}",
+                 "{}：这不是完好的 .npz 文件（.npz 是数组的 zip 压缩包）：{}"},
+                file_->file().path(), say(why, parts...));
   }
 
   void list_entries() {
     const zip_int64_t count = libzip().get_num_entries(archive_.get(), 0);
     if (count < 0 || static_cast<zip_uint64_t>(count) > most_entries)
-      refuse(fmt::format("it has more than {} entries", most_entries));
+      refuse({"it has more than {} entries", "成员超过 {} 个"}, most_entries);
     for (zip_uint64_t index = 0; index < static_cast<zip_uint64_t>(count); ++index) add_entry(index);
   }
 
@@ -129,18 +141,19 @@ class ZipReader {
     constexpr zip_uint64_t needed =
         ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
     if (libzip().stat_index(archive_.get(), index, ZIP_FL_ENC_RAW, &status) != 0 || (status.valid & needed) != needed)
-      refuse(fmt::format("nothing can be told of entry {}", index));
+      refuse({"nothing can be told of entry {}", "无法得知成员 {} 的情况"}, index);
     const std::string name = status.name;
-    if (leads_outside(name)) refuse(fmt::format("the name {} leads out of its folder", quote(name)));
-    if (status.encryption_method != ZIP_EM_NONE) refuse(fmt::format("{} is encrypted", quote(name)));
+    if (leads_outside(name)) refuse({"the name {} leads out of its folder", "名称 {} 指向文件夹之外"}, quote(name));
+    if (status.encryption_method != ZIP_EM_NONE) refuse({"{} is encrypted", "{} 已加密"}, quote(name));
     if (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE)
-      refuse(fmt::format("{} is compressed by another method than deflate", quote(name)));
+      refuse({"{} is compressed by another method than deflate", "{} 用的不是 deflate 压缩"}, quote(name));
     const bool stored = status.comp_method == ZIP_CM_STORE;
     if (status.comp_size > file_->size() || (stored && status.size != status.comp_size) ||
         (!stored && status.size > best_deflation * status.comp_size))
-      refuse(fmt::format("{} shall have {} bytes, which cannot come of {}", quote(name), status.size, status.comp_size));
+      refuse({"{} shall have {} bytes, which cannot come of {}", "{} 应有 {} 个字节，不可能由 {} 个字节得来"}, quote(name),
+             status.size, status.comp_size);
     if (!entries_.try_emplace(name, ZipEntry{index, static_cast<std::size_t>(status.size)}).second)
-      refuse(fmt::format("two entries have one name, {}", quote(name)));
+      refuse({"two entries have one name, {}", "有两个成员同名：{}"}, quote(name));
     if (name.ends_with(npy_ending)) names_.push_back(name.substr(0, name.size() - npy_ending.size()));
   }
 
@@ -153,7 +166,9 @@ class ZipReader {
 
 std::vector<std::byte> ZipReader::read(const ZipEntry& entry, std::size_t count, const std::string& shown) const {
   const std::lock_guard lock(mutex_);
-  const auto damaged = [&] { return Error(fmt::format("{}: the entry is damaged and cannot be decompressed", shown)); };
+  const auto damaged = [&] {
+    return Error({"{}: the entry is damaged and cannot be decompressed", "{}：成员已损坏，无法解压"}, shown);
+  };
   const std::unique_ptr<zip_file_t, decltype(libzip().fclose)> file(libzip().fopen_index(archive_.get(), entry.index, 0),
                                                                     libzip().fclose);
   if (file == nullptr) throw damaged();
@@ -177,7 +192,7 @@ MatrixArchive open_npz(const std::shared_ptr<const MappedFile>& file, const std:
     const ZipEntry* const entry = zip->find(name);
     if (entry == nullptr) return nullptr;
     auto found = std::make_shared<StoredArray>();
-    found->name = fmt::format("{} in {}", escape(name, 80), shown);
+    found->name = fmt::format("{} · {}", shown, escape(name, 80));
     const std::vector<std::byte> beginning = zip->read(*entry, std::min(entry->size, longest_npy_header), found->name);
     found->header =
         read_npy_header({reinterpret_cast<const char*>(beginning.data()), beginning.size()}, entry->size, found->name);

@@ -33,7 +33,7 @@ struct SafetensorsHeader {
 SafetensorsHeader read_safetensors_header(const InputFile& file, std::string_view shown);
 
 // "tensor "model.layers.0.q_proj.weight"", for messages.
-std::string tensor_called(std::string_view name);
+Saying tensor_called(std::string_view name);
 
 // Throws Error where the numbers of this tensor are of a type that mha does not read.
 void expect_readable(const SafetensorsEntry& entry, std::string_view path);

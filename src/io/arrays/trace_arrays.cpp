@@ -76,7 +76,7 @@ class ArrayLister {
       std::string place(parameter.place);
       if (is_list(parameter.place)) place += fmt::format(".{}", parameter.entry + 1);
       if (!place.empty()) place += ".";
-      arrays_.push_back({fmt::format("parameters.{}{}{}", before, place, parameter.key), std::move(parameter.axes), -1, 0,
+      arrays_.push_back({fmt::format("{}parameters.{}{}", before, place, parameter.key), std::move(parameter.axes), -1, 0,
                          std::move(parameter.tensor), parameter.first_row});
     }
     // "mask.allow"; in a list "mask.2.allow".
@@ -84,7 +84,7 @@ class ArrayLister {
       const Mask& mask = layer.masks[i];
       if (mask.matrix.size() == 0) continue;
       const std::string number = layer.mask_is_list ? fmt::format("{}.", i + 1) : "";
-      add_given(fmt::format("parameters.{}mask.{}{}", before, number, mask_name(mask.kind)), mask.matrix, axes_of(mask));
+      add_given(fmt::format("{}parameters.mask.{}{}", before, number, mask_name(mask.kind)), mask.matrix, axes_of(mask));
     }
   }
 

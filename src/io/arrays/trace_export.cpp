@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 
 namespace mha::io {
 namespace {
@@ -37,12 +38,14 @@ std::vector<std::pair<std::string, std::string>> metadata_of(Dtype dtype, std::s
 
 [[noreturn]] void refuse_count(const std::string& path, const std::vector<TraceArray>& arrays) {
   constexpr std::size_t most = 6;
-  std::string names;
-  for (std::size_t i = 0; i < arrays.size() && i < most; ++i) names += (i == 0 ? ": " : ", ") + arrays[i].name;
-  throw Error(
-      fmt::format("-o '{}': a .npy file holds one array, and there are {}{}{}; choose one, such as --steps output, "
-                  "or --steps weights --heads 1, or write .npz",
-                  path, arrays.size(), names, arrays.size() > most ? ", …" : ""));
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < arrays.size() && i < most; ++i) names.push_back(arrays[i].name);
+  if (arrays.size() > most) names.emplace_back("…");
+  throw Error({"-o '{}': a .npy file holds one array, and there are {}{}{}; choose one, such as --steps output, or --steps "
+               "weights --heads 1, or write .npz",
+               "-o '{}'：.npy 文件只能放一个数组，而这里有 {} 个{}{}；请选一个，例如 --steps output 或 --steps weights "
+               "--heads 1，或者写成 .npz"},
+              path, arrays.size(), names.empty() ? Text{} : Text{": ", "："}, listed(names));
 }
 
 ArrayLayout layout_of(BinaryFormat format, const std::vector<TraceArray>& arrays, Dtype dtype, std::string_view device) {

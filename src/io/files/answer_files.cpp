@@ -12,6 +12,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
 #include "io/files/student_names.hpp"
@@ -63,9 +64,10 @@ class AnswerFinder {
     if (sources_.empty() && status_of(in(folder, problem_name))) add_student(folder, "");
     if (sources_.empty())
       throw Error(
-          fmt::format("{}: there is no problem.json in this folder, nor in a folder in it; a class is what `mha "
-                      "exercise --roster` writes",
-                      folder));
+          {"{}: there is no problem.json in this folder, nor in a folder in it; a class is what `mha exercise --roster` "
+           "writes",
+           "{}：这个文件夹里没有 problem.json，其中的文件夹里也没有；一个班是 `mha exercise --roster` 写出的文件夹"},
+          folder);
     for (AnswerSource& source : sources_) source.problem = in(folder_of(source.file), problem_name);
   }
 
@@ -94,10 +96,11 @@ class AnswerFinder {
       if (student != teachers_folder) add_student(in(folder, student), student);
     const auto is_there = [](const AnswerSource& source) { return static_cast<bool>(source.read); };
     if (std::any_of(sources_.begin() + static_cast<std::ptrdiff_t>(before), sources_.end(), is_there)) return;
-    throw Error(fmt::format(
-        "{}: no answers in this folder; they are files that end in .json, .jsonl, .npz or .safetensors, here or "
-        "in a folder for each student",
-        folder));
+    throw Error({"{}: no answers in this folder; they are files that end in .json, .jsonl, .npz or .safetensors, here or "
+                 "in a folder for each student",
+                 "{}：这个文件夹里没有答卷；答卷是以 .json、.jsonl、.npz 或 .safetensors "
+                 "结尾的文件，放在这里，或每个学生一个文件夹"},
+                folder);
   }
 
   // What a student's folder holds: answer.json or answer.npz, whichever is filled in, or the only answer there is.
@@ -111,7 +114,8 @@ class AnswerFinder {
       if (std::any_of(names.begin(), names.end(), is_called_so)) std::erase_if(names, std::not_fn(is_called_so));
       if (names.size() > 1 && names.front() == "answer.json" && !is_filled_in(usual)) names.erase(names.begin());
       if (names.size() > 1)
-        throw Error(fmt::format("{}: which of these is the answer? {}; leave one", folder, fmt::join(names, ", ")));
+        throw Error({"{}: which of these is the answer? {}; leave one", "{}：哪一个是答卷？{}；请只留一个"}, folder,
+                    listed(names));
       if (!names.empty()) {
         source.file = in(folder, names.front());
         source.read = [file = source.file, as = as_] { return read_answer_file(file, as); };
@@ -196,7 +200,9 @@ std::vector<AnswerSource> find_class(const std::string& folder, std::vector<Answ
     if (found == students.end()) found = find(same_letters);
     if (found == students.end())
       answer.read = [file = answer.file]() -> Answer {
-        throw Error(fmt::format("{}: its name is that of no student of the class, or of one who has another answer", file));
+        throw Error({"{}: its name is that of no student of the class, or of one who has another answer",
+                     "{}：班上没有叫这个名字的学生，或该学生已有另一份答卷"},
+                    file);
       };
     else
       answer.name = found->name, answer.problem = found->problem;

@@ -78,8 +78,8 @@ void remove_region(const std::byte* data) {
 // Opening a device may have effects, so this is asked before.
 const std::string& regular(const std::string& path) {
   if (const auto status = status_of(path); status && !S_ISREG(status->st_mode))
-    throw Error(fmt::format("{}: this is {}; matrices are read from ordinary files", path,
-                            S_ISDIR(status->st_mode) ? "a folder" : "no ordinary file"));
+    throw Error({"{}: this is {}; matrices are read from ordinary files", "{}：这是{}；矩阵从普通文件中读取"}, path,
+                S_ISDIR(status->st_mode) ? Text{"a folder", "特殊文件"} : Text{"no ordinary file", "特殊文件"});
   return path;
 }
 
@@ -88,15 +88,41 @@ const std::string& regular(const std::string& path) {
 Error named(std::string_view name, const InputFault& fault) {
   const auto [line, column] = fault.position();
   const std::string path = fault.path().empty() ? "" : fault.path() + ": ";
-  return Error(fmt::format("{}:{}:{}: {}{}", name, line, column, path, fault.what()));
+  return Error({"{}:{}:{}: {}{}", "{}:{}:{}: {}{}"}, name, line, column, path, fault.sentence());
+}
+
+Saying system_says(int code) {
+  const auto in_chinese = [code]() -> std::string_view {
+    switch (code) {
+      case ENOENT: return "没有这个文件或文件夹";
+      case EACCES:
+      case EPERM: return "没有权限";
+      case EISDIR: return "这是文件夹";
+      case ENOTDIR: return "路径中有一段不是文件夹";
+      case ENOSPC: return "磁盘已满";
+      case EROFS: return "文件系统是只读的";
+      case ENAMETOOLONG: return "文件名太长";
+      case ELOOP: return "符号链接成环";
+      case EIO: return "输入输出错误";
+      case EFBIG: return "文件太大";
+      case EPIPE: return "管道已关闭";
+      case EMFILE:
+      case ENFILE: return "打开的文件太多";
+      default: return {};
+    }
+  };
+  const std::string said = std::generic_category().message(code);
+  return {said, in_chinese().empty() ? said : std::string(in_chinese())};
 }
 
 Error named(std::string_view name, int code) {
   switch (code) {
-    case ENOENT: return Error(fmt::format("{}: there is no such file; check the path", name));
-    case EISDIR: return Error(fmt::format("{}: this is a directory; name a file in it", name));
-    case EACCES: return Error(fmt::format("{}: no permission to read it; allow it with chmod +r", name));
-    default: return Error(fmt::format("{}: cannot be read: {}", name, std::generic_category().message(code)));
+    case ENOENT: return Error({"{}: there is no such file; check the path", "{}：没有这个文件；请检查路径"}, name);
+    case EISDIR: return Error({"{}: this is a directory; name a file in it", "{}：这是文件夹；请写其中的文件"}, name);
+    case EACCES:
+      return Error({"{}: no permission to read it; allow it with chmod +r", "{}：没有读取权限；可以用 chmod +r 允许"},
+                   name);
+    default: return Error({"{}: cannot be read: {}", "{}：无法读取：{}"}, name, system_says(code));
   }
 }
 
@@ -133,7 +159,7 @@ std::string InputFile::bytes_at(Index from, Index count) const {
     const ssize_t got = ::pread(fd_, bytes.data() + done, bytes.size() - done, from + static_cast<Index>(done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw named(path_, errno);
-    if (got == 0) throw Error(fmt::format("{}: the file became shorter while it was read", path_));
+    if (got == 0) throw Error({"{}: the file became shorter while it was read", "{}：读取时文件变短了"}, path_);
     done += static_cast<std::size_t>(got);
   }
   return bytes;
@@ -148,7 +174,9 @@ MappedFile::MappedFile(const std::string& path)
   catch_bus_errors();
   if (add_region(data_, size_)) return;
   munmap(data, size_);
-  throw Error(fmt::format("{}: more than {} files with matrices are open; put them into fewer", path, most_regions));
+  throw Error({"{}: more than {} files with matrices are open; put them into fewer",
+               "{}：打开的矩阵文件超过 {} 个；请放在较少的文件里"},
+              path, most_regions);
 }
 
 MappedFile::~MappedFile() {
@@ -159,7 +187,9 @@ MappedFile::~MappedFile() {
 
 void MappedFile::expect_whole() const {
   if (static_cast<std::size_t>(file_.status().st_size) < size_)
-    throw Error(fmt::format("{}: the file was cut short while it was read; run again when it is complete", file_.path()));
+    throw Error({"{}: the file was cut short while it was read; run again when it is complete",
+                 "{}：读取时文件被截断；等文件完整后再运行"},
+                file_.path());
 }
 
 }  // namespace mha::io

@@ -16,7 +16,10 @@ namespace mha::io {
 // "NAME:LINE:COLUMN: PATH: what was found, what was expected, how to mend it"
 Error named(std::string_view name, const InputFault& fault);
 
-// The same of what the system says: `code` is an errno.
+// What the system says: `code` is an errno.
+Saying system_says(int code);
+
+// The same of what the system says.
 Error named(std::string_view name, int code);
 
 // What `read` gives; what is wrong with the input is told under its name.

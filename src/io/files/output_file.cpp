@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
 
 namespace mha::io {
@@ -25,12 +26,13 @@ mode_t new_file_permissions() {
   return 0666 & ~mask;
 }
 
-[[noreturn]] void refuse_target(const std::string& path, const std::string& why) {
-  throw Error("could not write to " + path + ": " + why, Exit::no_output);
+template <typename... Parts>
+[[noreturn]] void refuse_target(const std::string& path, const Text& why, const Parts&... parts) {
+  throw Error(say({"could not write to {}: {}", "无法写入 {}：{}"}, path, say(why, parts...)), Exit::no_output);
 }
 
 [[noreturn]] void refuse_target(const std::string& path, int error) {
-  refuse_target(path, std::generic_category().message(error));
+  refuse_target(path, {"{}", "{}"}, system_says(error));
 }
 
 // The temporary file could not be made in, or renamed within, this folder.
@@ -38,13 +40,19 @@ mode_t new_file_permissions() {
   switch (error) {
     case ENOENT:
       if (!status_of(folder))
-        refuse_target(path, "there is no folder " + folder + "; create it (mkdir -p " + folder + ") or name another");
+        refuse_target(path,
+                      {"there is no folder {0}; create it (mkdir -p {0}) or name another",
+                       "没有文件夹 {0}；请先建立（mkdir -p {0}），或换一个"},
+                      folder);
       [[fallthrough]];  // a folder that makes no files, such as /proc
-    case ENOTDIR: refuse_target(path, folder + " is not a folder; name another");
+    case ENOTDIR: refuse_target(path, {"{} is not a folder; name another", "{} 不是文件夹；请换一个"}, folder);
     case EACCES:
     case EPERM:
     case EROFS:
-      refuse_target(path, "the folder " + folder + " does not allow new files; name another, or allow writing in it");
+      refuse_target(path,
+                    {"the folder {} does not allow new files; name another, or allow writing in it",
+                     "文件夹 {} 不允许新建文件；请换一个，或允许写入"},
+                    folder);
     default: refuse_target(path, error);
   }
 }
@@ -107,14 +115,15 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(path) {
     open_beside(new_file_permissions());
   } else if (S_ISREG(existing->st_mode)) {
     if (access(target_.c_str(), W_OK) != 0)
-      refuse_target(path_, "the file is protected; name another, or allow writing to it");
+      refuse_target(path_,
+                    {"the file is protected; name another, or allow writing to it", "文件受保护；请换一个，或允许写入"});
     open_beside(existing->st_mode & 0777);
   } else if (S_ISDIR(existing->st_mode)) {
-    refuse_target(path_, "it is a folder; name a file in it");
+    refuse_target(path_, {"it is a folder; name a file in it", "这是文件夹；请写其中的文件"});
   } else {
     open_straight();
   }
-  sink_.emplace(descriptor_, path_, FdSink::Reader::is_needed);
+  sink_.emplace(descriptor_, named_so(path_), FdSink::Reader::is_needed);
 }
 
 OutputFile::~OutputFile() {
@@ -139,7 +148,8 @@ void OutputFile::open_straight() {
 
 void OutputFile::make_room(std::int64_t size) {
   if (temporary_.empty())
-    refuse_target(path_, "this format is written at several places at a time, so it needs an ordinary file");
+    refuse_target(path_, {"this format is written at several places at a time, so it needs an ordinary file",
+                          "这种格式要同时写在几处，因此需要普通文件"});
   if (ftruncate(descriptor_, size) != 0) refuse_target(path_, errno);
 }
 

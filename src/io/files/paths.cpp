@@ -94,8 +94,8 @@ void make_folder(const std::string& path) {
   fs::create_directories(path, error);
   const auto status = status_of(path);
   if (status && S_ISDIR(status->st_mode)) return;
-  throw Error(fmt::format("could not make the folder {}: {}; name another", path,
-                          status ? "a file has this name" : error.message()),
+  throw Error(say({"could not make the folder {}: {}; name another", "无法建立文件夹 {}：{}；请换一个"}, path,
+                  status ? Saying{"a file has this name", "已有同名的文件"} : system_says(error.value())),
               Exit::no_output);
 }
 
@@ -104,11 +104,13 @@ void refuse_overwriting(const std::vector<std::string>& outputs, const std::vect
     const Identity output = identity_of_output(outputs[i]);
     for (const std::string& input : inputs)
       if (output == identity_of_input(input))
-        throw Error("the output " + outputs[i] + " is what this run reads (" + (input == "-" ? "standard input" : input) +
-                    "); name another file");
+        throw Error({"the output {} is what this run reads ({}); name another file",
+                     "输出 {} 正是这次要读取的文件（{}）；请换一个"},
+                    outputs[i], input == "-" ? Saying{"standard input", "标准输入"} : named_so(input));
     for (std::size_t j = 0; j < i; ++j)
       if (output == identity_of_output(outputs[j]))
-        throw Error("the outputs " + outputs[j] + " and " + outputs[i] + " are one file; name two");
+        throw Error({"the outputs {} and {} are one file; name two", "输出 {} 和 {} 是同一个文件；请写两个"}, outputs[j],
+                    outputs[i]);
   }
 }
 

@@ -37,8 +37,9 @@ constexpr std::array<std::string_view, 5> column_words = {
     "电子邮件|班级|",
 };
 
-[[noreturn]] void fail_in(std::string_view file, Index line, const std::string& sentence) {
-  throw Error(fmt::format("{}:{}: {}", file, line, sentence));
+template <typename... Parts>
+[[noreturn]] void fail_in(std::string_view file, Index line, const Text& sentence, const Parts&... parts) {
+  throw Error({"{}:{}: {}", "{}:{}: {}"}, file, line, say(sentence, parts...));
 }
 
 // A name as a folder: without what separates folders, steers a terminal, or is special to some file system.
@@ -107,7 +108,8 @@ class LineReader {
   }
 
   std::vector<std::string> split(std::string_view line) const {
-    if (!is_utf8(line)) fail_in(file_, line_, "this line is not UTF-8; save the roster as UTF-8");
+    if (!is_utf8(line))
+      fail_in(file_, line_, {"this line is not UTF-8; save the roster as UTF-8", "这一行不是 UTF-8；请把名单存为 UTF-8"});
     std::vector<std::string> fields;
     for (bool more = true; more;) {
       line.remove_prefix(std::min(line.find_first_not_of(separator_ == '\t' ? " \r" : blanks), line.size()));
@@ -130,7 +132,8 @@ class LineReader {
       i += is_quote ? 1 : 0;
       field += line[i];
     }
-    fail_in(file_, line_, "the quotes around the name do not close; end the name with \"");
+    fail_in(file_, line_,
+            {"the quotes around the name do not close; end the name with \"", "姓名两边的引号没有结束；请以 \" 结束姓名"});
   }
 
   std::string_view file_;
@@ -180,18 +183,19 @@ class RosterReader {
     std::vector<Line> lines = LineReader(file_).read(text);
     const Columns columns(lines);
     for (const Line& line : lines) add(columns.name_of(line), line.number);
-    if (students_.empty()) throw Error(fmt::format("{}: no names; write one on each line", file_));
+    if (students_.empty()) throw Error({"{}: no names; write one on each line", "{}：没有姓名；每行写一个"}, file_);
     return std::move(students_);
   }
 
  private:
   void add(const std::string& name, Index line) {
-    if (name.empty()) fail_in(file_, line, "no name in its column");
+    if (name.empty()) fail_in(file_, line, {"no name in its column", "姓名一列是空的"});
     const auto [earlier, is_new] = lines_.emplace(name, line);
     if (!is_new)
-      fail_in(
-          file_, line,
-          fmt::format("{} stands in line {} already; give each student a name of their own", quote(name), earlier->second));
+      fail_in(file_, line,
+              {"{} stands in line {} already; give each student a name of their own",
+               "{} 已在第 {} 行出现；每个学生要有自己的姓名"},
+              quote(name), earlier->second);
     students_.push_back({name, new_folder(name)});
   }
 

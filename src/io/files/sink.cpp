@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "io/files/input_file.hpp"
 
 namespace mha::io {
 namespace {
@@ -23,7 +24,7 @@ void wait_until_writable(int descriptor) {
 
 }  // namespace
 
-FdSink::FdSink(int descriptor, std::string name, Reader reader)
+FdSink::FdSink(int descriptor, Saying name, Reader reader)
     : descriptor_(descriptor), name_(std::move(name)), reader_(reader) {
   buffer_.reserve(buffer_size);
 }
@@ -52,7 +53,7 @@ void FdSink::write_all(std::string_view text) {
     } else if (errno == EPIPE && reader_ == Reader::may_go) {
       throw ClosedPipe();
     } else if (errno != EINTR) {
-      throw Error("could not write to " + name_ + ": " + std::generic_category().message(errno), Exit::no_output);
+      throw Error(say({"could not write to {}: {}", "无法写入 {}：{}"}, name_, system_says(errno)), Exit::no_output);
     }
   }
 }

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/text.hpp"
+
 namespace mha::io {
 
 class Sink {
@@ -33,7 +35,7 @@ class FdSink : public Sink {
   enum class Reader { may_go, is_needed };  // whether a closed pipe is a ClosedPipe or an Error
 
   // `name` is what messages call the descriptor: a path, or "standard output".
-  FdSink(int descriptor, std::string name, Reader reader = Reader::may_go);
+  FdSink(int descriptor, Saying name, Reader reader = Reader::may_go);
   void write(std::string_view text) override;
   void flush() override;
 
@@ -41,7 +43,7 @@ class FdSink : public Sink {
   void write_all(std::string_view text);
 
   int descriptor_;
-  std::string name_;
+  Saying name_;
   Reader reader_;
   std::string buffer_;
 };

@@ -1,11 +1,13 @@
 // What is wrong with an input, and where: line, column and JSON path.
 #pragma once
 
+#include <concepts>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "core/tensor.hpp"
+#include "core/text.hpp"
 
 namespace mha::io {
 
@@ -19,15 +21,21 @@ struct Position {
 class InputFault : public std::runtime_error {
  public:
   // The path ("heads[1].W_Q[0]", from 0) is empty where there is no value to name.
-  InputFault(Position position, std::string path, const std::string& sentence)
-      : std::runtime_error(sentence), position_(position), path_(std::move(path)) {}
+  template <std::same_as<Saying> Sentence>  // so that braces are a Text
+  InputFault(Position position, std::string path, const Sentence& sentence)
+      : std::runtime_error(sentence.en), position_(position), path_(std::move(path)), sentence_(sentence) {}
+  template <typename... Parts>
+  InputFault(Position position, std::string path, const Text& text, const Parts&... parts)
+      : InputFault(position, std::move(path), say(text, parts...)) {}
 
+  const Saying& sentence() const { return sentence_; }
   Position position() const { return position_; }
   const std::string& path() const { return path_; }
 
  private:
   Position position_;
   std::string path_;
+  Saying sentence_;
 };
 
 }  // namespace mha::io

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "core/utf8.hpp"
 
@@ -57,8 +58,8 @@ class GridBuilder {
     grid_.numbers.push_back(value);
     ++lists_.back().entries;
   }
-  void put_odd(OddEntry::Kind kind, double value, std::string_view found);
-  void see_written(const Word& number) { grid_.writing.see(number.written, number.value); }
+  void put_odd(OddEntry::Kind kind, double value, const Saying& found);
+  void see_written(const Word& number) { writing_.see(number.written, number.value); }
   [[noreturn]] void refuse_object() const;
 
   bool undecided() const { return leaf_depth_ == 0; }  // nothing but opening brackets so far
@@ -82,6 +83,7 @@ class GridBuilder {
   std::vector<OpenList> lists_;
   std::size_t leaf_depth_ = 0;  // how many lists are around a number; 0: not known yet
   Grid grid_;
+  Writing writing_;  // of the matrix whose end is not reached yet
 };
 
 constexpr Index unknown = -1;  // an axis whose first list is still open
@@ -89,7 +91,9 @@ constexpr Index unknown = -1;  // an axis whose first list is still open
 void GridBuilder::open() {
   const Position position = source_.position();
   if (leaf_depth_ != 0 && lists_.size() >= leaf_depth_)
-    throw InputFault(position, entry_path(), "a list stands where a number belongs; the entries before it are numbers");
+    throw InputFault(
+        position, entry_path(),
+        {"a list stands where a number belongs; the entries before it are numbers", "应为数的地方是列表；它前面的都是数"});
   lists_.push_back({position, 0});
   if (grid_.axes.size() < lists_.size()) grid_.axes.push_back(unknown);
 }
@@ -103,20 +107,22 @@ bool GridBuilder::close() {
   if (axis != list.entries) {
     std::string first = path_;
     for (std::size_t i = 0; i < depth; ++i) first = path_of(first, 0);
-    throw InputFault(
-        list.position, path_to(depth),
-        fmt::format("the length is {} here but {} in {}; rows of a matrix all have one length", list.entries, axis, first));
+    throw InputFault(list.position, path_to(depth),
+                     {"the length is {} here but {} in {}; rows of a matrix all have one length",
+                      "这里的长度是 {0}，而 {2} 中是 {1}；矩阵各行一样长"},
+                     list.entries, axis, first);
   }
   lists_.pop_back();
+  if (lists_.size() + 2 == std::max(leaf_depth_, std::size_t{2})) grid_.writing.push_back(std::exchange(writing_, {}));
   if (lists_.empty()) return true;
   ++lists_.back().entries;
   return false;
 }
 
-void GridBuilder::put_odd(OddEntry::Kind kind, double value, std::string_view found) {
+void GridBuilder::put_odd(OddEntry::Kind kind, double value, const Saying& found) {
   const auto is_same = [kind](const OddEntry& entry) { return entry.kind == kind; };
   if (std::none_of(grid_.odd.begin(), grid_.odd.end(), is_same))
-    grid_.odd.push_back({kind, source_.position(), entry_path(), std::string(found)});
+    grid_.odd.push_back({kind, source_.position(), entry_path(), found});
   if (kind == OddEntry::Kind::null) grid_.nulls.push_back(grid_.numbers.size());
   put(value);
 }
@@ -124,15 +130,18 @@ void GridBuilder::put_odd(OddEntry::Kind kind, double value, std::string_view fo
 void GridBuilder::refuse_object() const {
   if (leaf_depth_ == 1 && !grid_.nulls.empty() && grid_.nulls.size() == grid_.numbers.size())
     throw InputFault(grid_.odd.front().position, grid_.odd.front().path,
-                     "null stands in a list of objects; write the object that belongs here, or leave the entry out");
-  throw InputFault(source_.position(), entry_path(),
-                   "an object stands where a number belongs; the entries before it are numbers");
+                     {"null stands in a list of objects; write the object that belongs here, or leave the entry out",
+                      "对象的列表里有 null；请写上应有的对象，或去掉这一项"});
+  throw InputFault(
+      source_.position(), entry_path(),
+      {"an object stands where a number belongs; the entries before it are numbers", "应为数的地方是对象；它前面的都是数"});
 }
 
 void GridBuilder::begin_leaf() {
   if (leaf_depth_ != 0)
     throw InputFault(source_.position(), entry_path(),
-                     "a single entry stands where a list belongs; the entries before it are lists");
+                     {"a single entry stands where a list belongs; the entries before it are lists",
+                      "应为列表的地方是单独一项；它前面的都是列表"});
   leaf_depth_ = lists_.size();
 }
 
@@ -219,7 +228,7 @@ bool TreeReader::word() {
   if (word.kind == Word::Kind::too_large) {
     const std::string path = grid_ ? grid_->entry_path() : child_path();
     throw InputFault(source_.position(), path,
-                     fmt::format("{} is too large; numbers go up to 1.797e308", escape(word.written)));
+                     {"{} is too large; numbers go up to 1.797e308", "{} 太大；数最大到 1.797e308"}, escape(word.written));
   }
   if (grid_) {
     put(word);
@@ -235,9 +244,9 @@ void TreeReader::put(const Word& word) {
     case Word::Kind::number:
       if (number_texts_ == NumberTexts::all) grid_->see_written(word);
       return grid_->put(word.value);
-    case Word::Kind::not_finite: return grid_->put_odd(OddEntry::Kind::not_finite, word.value, word.written);
-    case Word::Kind::boolean: return grid_->put_odd(OddEntry::Kind::boolean, word.value, word.written);
-    case Word::Kind::null: return grid_->put_odd(OddEntry::Kind::null, word.value, word.written);
+    case Word::Kind::not_finite: return grid_->put_odd(OddEntry::Kind::not_finite, word.value, named_so(word.written));
+    case Word::Kind::boolean: return grid_->put_odd(OddEntry::Kind::boolean, word.value, named_so(word.written));
+    case Word::Kind::null: return grid_->put_odd(OddEntry::Kind::null, word.value, named_so(word.written));
     case Word::Kind::too_large:
     case Word::Kind::wrong: return;  // refused before
   }
@@ -250,9 +259,9 @@ bool TreeReader::string(std::string& text) {
   if (!grid_) {
     place(node(source_.position(), std::move(text)));
   } else if (number != nullptr) {
-    grid_->put_odd(number->kind, number->value, quote(text));
+    grid_->put_odd(number->kind, number->value, named_so(quote(text)));
   } else {
-    grid_->put_odd(OddEntry::Kind::text, no_value, "the text " + quote(text));
+    grid_->put_odd(OddEntry::Kind::text, no_value, say({"the text {}", "文本 {}"}, quote(text)));
   }
   return true;
 }
@@ -260,9 +269,9 @@ bool TreeReader::string(std::string& text) {
 void TreeReader::open(char bracket) {
   if (open_.size() == most_nested)
     throw InputFault(source_.position(), "",
-                     fmt::format("more than {} lists and objects inside one another; "
-                                 "a matrix is a list of rows: [[1, 0], [0, 1]]",
-                                 most_nested));
+                     {"more than {} lists and objects inside one another; a matrix is a list of rows: [[1, 0], [0, 1]]",
+                      "列表和对象嵌套超过 {} 层；矩阵是由行组成的列表：[[1, 0], [0, 1]]"},
+                     most_nested);
   open_.push_back({bracket, source_.position()});
   after_key_ = false;
 }
@@ -287,8 +296,9 @@ bool TreeReader::key(std::string& key) {
   const auto [first, is_new] = frame.keys.try_emplace(key, source_.position());
   if (!is_new)
     throw InputFault(source_.position(), frame.node.path,
-                     fmt::format("the key {} is given twice, first at line {}, column {}; remove one of the two",
-                                 quote(key), first->second.line, first->second.column));
+                     {"the key {} is given twice, first at line {}, column {}; remove one of the two",
+                      "键 {} 出现两次，第一次在第 {} 行第 {} 列；请去掉一个"},
+                     quote(key), first->second.line, first->second.column);
   frame.key = std::move(key);
   frame.key_position = source_.position();
   return true;

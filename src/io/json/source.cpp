@@ -58,9 +58,9 @@ void refuse_other_encodings(std::string_view head) {
     const std::string_view pattern = encoding.pattern;
     if (head.size() < pattern.size() || !std::equal(pattern.begin(), pattern.end(), head.begin(), fits)) continue;
     throw InputFault({}, "",
-                     fmt::format("this is {}; mha reads UTF-8. Save it as UTF-8, or convert it: "
-                                 "iconv -f {} -t UTF-8 OLD > NEW",
-                                 encoding.name, encoding.converter));
+                     {"this is {}; mha reads UTF-8. Save it as UTF-8, or convert it: iconv -f {} -t UTF-8 OLD > NEW",
+                      "这是 {}，而 mha 读取 UTF-8。请存为 UTF-8，或转换：iconv -f {} -t UTF-8 OLD > NEW"},
+                     encoding.name, encoding.converter);
   }
 }
 

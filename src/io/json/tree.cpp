@@ -16,23 +16,29 @@
 namespace mha::io {
 namespace {
 
-std::string describe_grid(const Grid& grid) {
-  if (grid.file) return fmt::format("{} numbers in {}", shape_text(grid.axes), grid.file->name());
-  if (std::find(grid.axes.begin(), grid.axes.end(), 0) != grid.axes.end()) return grid.axes.size() == 1 ? "[]" : "[[]]";
+Saying describe_grid(const Grid& grid) {
+  if (grid.file) return say({"{} numbers in {}", "{1} 中形状为 {0} 的数"}, shape_text(grid.axes), grid.file->name());
+  if (std::find(grid.axes.begin(), grid.axes.end(), 0) != grid.axes.end())
+    return named_so(grid.axes.size() == 1 ? "[]" : "[[]]");
   const Index first = grid.axes.front();
-  if (grid.axes.size() == 1) return fmt::format("a list of {} number{}", first, first == 1 ? "" : "s");
+  if (grid.axes.size() == 1) return say({"a list of {} number{}", "{} 个数的列表"}, first, first == 1 ? "" : "s");
   const std::string shape = shape_text(grid.axes);
-  return grid.axes.size() == 2 ? fmt::format("a {} matrix", shape) : fmt::format("numbers of shape {}", shape);
+  return grid.axes.size() == 2 ? say({"a {} matrix", "{} 矩阵"}, shape)
+                               : say({"numbers of shape {}", "形状为 {} 的数"}, shape);
 }
 
 struct Describe {
-  std::string operator()(Null) const { return "null"; }
-  std::string operator()(bool truth) const { return truth ? "true" : "false"; }
-  std::string operator()(const Scalar& number) const { return "the number " + number.written; }
-  std::string operator()(const std::string& text) const { return "the text " + quote(text); }
-  std::string operator()(const List& list) const { return list.empty() ? "an empty list" : "a list"; }
-  std::string operator()(const Object& object) const { return object.empty() ? "an empty object" : "an object"; }
-  std::string operator()(const Grid& grid) const { return describe_grid(grid); }
+  Saying operator()(Null) const { return named_so("null"); }
+  Saying operator()(bool truth) const { return named_so(truth ? "true" : "false"); }
+  Saying operator()(const Scalar& number) const { return say({"the number {}", "数 {}"}, number.written); }
+  Saying operator()(const std::string& text) const { return say({"the text {}", "文本 {}"}, quote(text)); }
+  Saying operator()(const List& list) const {
+    return say(list.empty() ? Text{"an empty list", "空列表"} : Text{"a list", "列表"});
+  }
+  Saying operator()(const Object& object) const {
+    return say(object.empty() ? Text{"an empty object", "空对象"} : Text{"an object", "对象"});
+  }
+  Saying operator()(const Grid& grid) const { return describe_grid(grid); }
 };
 
 constexpr int sure_digits = 15;  // as many survive any double
@@ -51,7 +57,8 @@ Writing written(std::string_view number) {
   const std::size_t first_digit = std::min(mantissa.find_first_of("123456789"), mantissa.size());
   const std::string_view significant = mantissa.substr(first_digit);
   const auto points = std::count(significant.begin(), significant.end(), '.');
-  return {std::max(0, behind_point - exponent), static_cast<int>(significant.size()) - static_cast<int>(points)};
+  return {std::max(0, behind_point - exponent), static_cast<int>(significant.size()) - static_cast<int>(points),
+          e < number.size() || significant.empty()};
 }
 
 // The same for "d.ddde-x", without the zeros at the end of its digits.
@@ -77,27 +84,39 @@ bool is_integer(double value) {
 [[noreturn]] void refuse_other_than_matrix(const Node& node) {
   if (const List* list = node.as<List>(); list != nullptr && !list->empty()) refuse_other_than_matrix(list->front());
   if (node.as<std::string>() != nullptr && node.path.ends_with(']'))
-    fail(node, fmt::format("{} stands where a number belongs; numbers are written without quotes", describe(node)));
+    fail(node, {"{} stands where a number belongs; numbers are written without quotes", "应为数的地方是{}；数不加引号"},
+         describe(node));
   if (node.as<Object>() != nullptr && node.path.ends_with(']'))
-    fail(node, fmt::format("{} stands where numbers belong", describe(node)));
-  fail(node, fmt::format("found {}, expected a matrix, which is a list of rows: [[1, 0], [0, 1]]", describe(node)));
+    fail(node, {"{} stands where numbers belong", "应为数的地方是{}"}, describe(node));
+  fail(node,
+       {"found {}, expected a matrix, which is a list of rows: [[1, 0], [0, 1]]",
+        "这里是{}，应为矩阵，即由行组成的列表：[[1, 0], [0, 1]]"},
+       describe(node));
 }
 
-std::string_view remedy(OddEntry::Kind kind, Entries entries) {
+Text remedy(OddEntry::Kind kind, Entries entries) {
   if (kind == OddEntry::Kind::null)
-    return "null is usually NaN or −inf from a JSON writer; write the number, or in an add mask \"-inf\"";
-  if (entries == Entries::switches) return "this mask holds 0 and 1, or false and true";
+    return {"null is usually NaN or −inf from a JSON writer; write the number, or in an add mask \"-inf\"",
+            "null 通常是写 JSON 的程序把 NaN 或 −∞ 写成的；请写出这个数，或在加性掩码中写 \"-inf\""};
+  if (entries == Entries::switches)
+    return {"this mask holds 0 and 1, or false and true", "这种掩码只有 0 和 1，或 false 和 true"};
   switch (kind) {
-    case OddEntry::Kind::boolean: return "booleans belong in the masks allow, block and padding; write 1 or 0";
+    case OddEntry::Kind::boolean:
+      return {"booleans belong in the masks allow, block and padding; write 1 or 0",
+              "布尔值用于允许、屏蔽和填充掩码；请写 1 或 0"};
     case OddEntry::Kind::text:
-      return entries == Entries::numbers ? "numbers are written without quotes"
-                                         : "numbers are written without quotes, −∞ as \"-inf\"";
-    case OddEntry::Kind::minus_infinity_text: return "\"-inf\" belongs in add masks; here every entry is a finite number";
+      return entries == Entries::numbers
+                 ? Text{"numbers are written without quotes", "数不加引号"}
+                 : Text{"numbers are written without quotes, −∞ as \"-inf\"", "数不加引号，−∞ 写作 \"-inf\""};
+    case OddEntry::Kind::minus_infinity_text:
+      return {"\"-inf\" belongs in add masks; here every entry is a finite number",
+              "\"-inf\" 用于加性掩码；这里的每个元素都是有限的数"};
     case OddEntry::Kind::not_finite:
-      return "Python's json writes this, but it is no JSON; here every entry is a finite number";
+      return {"Python's json writes this, but it is no JSON; here every entry is a finite number",
+              "Python 的 json 会这样写，但这不是 JSON；这里的每个元素都是有限的数"};
     case OddEntry::Kind::null: break;
   }
-  return "";
+  return {};
 }
 
 bool may_stand(OddEntry::Kind kind, Entries entries) {
@@ -114,8 +133,8 @@ bool may_stand(OddEntry::Kind kind, Entries entries) {
 void refuse_odd_entries(const Grid& grid, Entries entries) {
   for (const OddEntry& odd : grid.odd)
     if (!may_stand(odd.kind, entries))
-      throw InputFault(odd.position, odd.path,
-                       fmt::format("{} stands where a number belongs; {}", odd.found, remedy(odd.kind, entries)));
+      throw InputFault(odd.position, odd.path, {"{} stands where a number belongs; {}", "应为数的地方是{}；{}"}, odd.found,
+                       remedy(odd.kind, entries));
 }
 
 // "[1][0]" for the entry at this place of the flat numbers.
@@ -130,26 +149,30 @@ std::string entry_path(const Grid& grid, std::size_t index) {
 }
 
 template <typename Fits>
-void expect_entries(const Node& node, const Grid& grid, std::string_view expected, Fits fits) {
+void expect_entries(const Node& node, const Grid& grid, const Text& expected, Fits fits) {
   for (std::size_t i = 0; i < grid.numbers.size(); ++i) {
     if (fits(grid.numbers[i])) continue;
-    throw InputFault(node.position, node.path + entry_path(grid, i),
-                     fmt::format("found {}, expected {}", grid.numbers[i], expected));
+    throw InputFault(node.position, node.path + entry_path(grid, i), {"found {}, expected {}", "这里是 {}，应为{}"},
+                     grid.numbers[i], expected);
   }
 }
 
 void refuse_empty(const Node& node, const Grid& grid) {
   const auto empty = std::find(grid.axes.begin(), grid.axes.end(), 0);
   if (empty == grid.axes.end()) return;
-  if (empty == grid.axes.begin()) fail(node, "[] is empty; at least one number or row belongs here");
-  fail(node, "its rows are empty: []; each needs at least one number: [[1, 0], [0, 1]]");
+  if (empty == grid.axes.begin())
+    fail(node, {"[] is empty; at least one number or row belongs here", "[] 是空的；这里至少要有一个数或一行"});
+  fail(node, {"its rows are empty: []; each needs at least one number: [[1, 0], [0, 1]]",
+              "各行是空的：[]；每行至少要有一个数：[[1, 0], [0, 1]]"});
 }
 
 // Booleans stand for 0 and 1 where a mask takes nothing else, as they do in JSON.
 void refuse_booleans(const Node& node, const Grid& grid, Entries entries) {
   if (grid.file && grid.file->is_boolean() && entries != Entries::switches)
-    fail(node, fmt::format("{} holds booleans, which belong in the masks allow, block and padding; save it as numbers",
-                           grid.file->name()));
+    fail(node,
+         {"{} holds booleans, which belong in the masks allow, block and padding; save it as numbers",
+          "{} 中是布尔值，只用于允许、屏蔽和填充掩码；请存为数"},
+         grid.file->name());
 }
 
 void load(Grid& grid, Entries entries) {
@@ -165,28 +188,29 @@ void load(Grid& grid, Entries entries) {
 }
 
 // A vector where a matrix belongs, and both ways to read it; the example is the person's own where it is short.
-std::string offer_matrix(const Node& node, const Grid& grid) {
+Saying offer_matrix(const Node& node, const Grid& grid) {
   if (grid.file)
-    return fmt::format(
-        "{} is one-dimensional, and a matrix has rows and columns; in NumPy, one row is x[None, :], one "
-        "column is x[:, None]",
-        grid.file->name());
+    return say({"{} is one-dimensional, and a matrix has rows and columns; in NumPy, one row is x[None, :], one column is "
+                "x[:, None]",
+                "{} 是一维的，而矩阵有行和列；在 NumPy 中，一行写作 x[None, :]，一列写作 x[:, None]"},
+               grid.file->name());
   constexpr std::size_t longest_example = 6;
   const std::span<const double> numbers(grid.numbers.data(), grid.numbers.size());
   const bool is_short = numbers.size() <= longest_example;
   const std::string row = is_short ? fmt::format("[{}]", fmt::join(numbers, ", ")) : "[1, 2, 3]";
   const std::string column = is_short ? fmt::format("[[{}]]", fmt::join(numbers, "], [")) : "[[1], [2], [3]]";
-  return fmt::format("{} is one-dimensional, and a matrix is a list of rows; one row is [{}], one column is {}",
-                     is_short ? row : describe(node), row, column);
+  return say({"{} is one-dimensional, and a matrix is a list of rows; one row is [{}], one column is {}",
+              "{} 是一维的，而矩阵是由行组成的列表；一行写作 [{}]，一列写作 {}"},
+             is_short ? named_so(row) : describe(node), row, column);
 }
 
 Grid& expect_list(Node& node, Entries entries) {
   if (node.as<Grid>() == nullptr && node.as<List>() == nullptr && node.as<Object>() == nullptr)
-    fail(node, fmt::format("found {}, expected a list of numbers: [1, 0]", describe(node)));
+    fail(node, {"found {}, expected a list of numbers: [1, 0]", "这里是{}，应为数的列表：[1, 0]"}, describe(node));
   Grid& grid = expect_grid(node, entries);
   if (grid.axes.size() != 1)
-    fail(node, fmt::format("found {}, expected one list of numbers{}", describe(node),
-                           grid.file ? ", an array with one axis" : ": [1, 0]"));
+    fail(node, {"found {}, expected one list of numbers{}", "这里是{}，应为一个数的列表{}"}, describe(node),
+         grid.file ? Text{", an array with one axis", "，即只有一个轴的数组"} : Text{": [1, 0]", "：[1, 0]"});
   load(grid, entries);
   return grid;
 }
@@ -195,14 +219,21 @@ Grid& expect_list(Node& node, Entries entries) {
 
 void Writing::see(std::string_view number, double value) {
   Writing one = written(number);
+  const bool has_e = one.all_in_e_notation;
   if (one.digits > sure_digits) {
     std::array<char, 32> text{};
     const auto end = std::to_chars(text.begin(), text.end(), value, std::chars_format::scientific, sure_digits - 1).ptr;
     const Writing sure = written_without_zeros({text.data(), static_cast<std::size_t>(end - text.data())});
     if (sure.digits < sure_digits) one = sure;
   }
-  decimals = std::max(decimals, one.decimals);
-  digits = std::max(digits, one.digits);
+  one.all_in_e_notation = has_e;
+  see(one);
+}
+
+void Writing::see(const Writing& other) {
+  decimals = std::max(decimals, other.decimals);
+  digits = std::max(digits, other.digits);
+  all_in_e_notation = all_in_e_notation && other.all_in_e_notation;
 }
 
 std::string path_of(std::string_view list, Index index) {
@@ -214,16 +245,12 @@ std::string path_of(std::string_view object, std::string_view key) {
   return fmt::format("{}{}{}", object, object.empty() ? "" : ".", escape(key));
 }
 
-std::string describe(const Node& node) {
+Saying describe(const Node& node) {
   return std::visit(Describe{}, node.value);
 }
 
 std::string shape_text(const std::vector<Index>& axes) {
   return fmt::format("{}", fmt::join(axes, "×"));
-}
-
-void fail(const Node& node, const std::string& sentence) {
-  throw InputFault(node.position, node.path, sentence);
 }
 
 Grid& expect_grid(Node& node, Entries entries) {
@@ -233,7 +260,8 @@ Grid& expect_grid(Node& node, Entries entries) {
   refuse_odd_entries(*grid, entries);
   refuse_booleans(node, *grid, entries);
   if (entries == Entries::switches || entries == Entries::addends) load(*grid, entries);
-  if (entries == Entries::switches) expect_entries(node, *grid, "0 or 1", [](double x) { return x == 0 || x == 1; });
+  if (entries == Entries::switches)
+    expect_entries(node, *grid, {"0 or 1", " 0 或 1"}, [](double x) { return x == 0 || x == 1; });
   return *grid;
 }
 
@@ -245,7 +273,9 @@ Grid& expect_rows(Node& node, Entries entries) {
 
 Shape expect_matrix(Node& node) {
   const Grid& grid = expect_rows(node, Entries::numbers);
-  if (grid.axes.size() > 2) fail(node, fmt::format("found {}, expected one matrix, a list of rows", describe(node)));
+  if (grid.axes.size() > 2)
+    fail(node, {"found {}, expected one matrix, a list of rows", "这里是{}，应为一个矩阵，即由行组成的列表"},
+         describe(node));
   return {1, 1, grid.axes[0], grid.axes[1]};
 }
 
@@ -265,46 +295,58 @@ Numbers take_numbers(Node& node) {
   return std::move(grid.numbers);
 }
 
-Object& expect_object(Node& node, std::string_view what) {
+Object& expect_object(Node& node, const Text& what) {
   Object* object = node.as<Object>();
-  if (object == nullptr) fail(node, fmt::format("found {}, expected {}", describe(node), what));
+  if (object == nullptr) fail(node, {"found {}, expected {}", "这里是{}，应为{}"}, describe(node), what);
   return *object;
 }
 
 double expect_number(const Node& node) {
   const Scalar* number = node.as<Scalar>();
   if (number == nullptr || !std::isfinite(number->value))
-    fail(node, fmt::format("found {}, expected a finite number", describe(node)));
+    fail(node, {"found {}, expected a finite number", "这里是{}，应为有限的数"}, describe(node));
   return number->value;
 }
 
 Index expect_integer(const Node& node) {
   const double value = expect_number(node);
-  if (!is_integer(value)) fail(node, fmt::format("found {}, expected an integer of at most 2^53", describe(node)));
+  if (!is_integer(value))
+    fail(node, {"found {}, expected an integer of at most 2^53", "这里是{}，应为不超过 2^53 的整数"}, describe(node));
   return static_cast<Index>(value);
 }
 
 const std::string& expect_text(const Node& node) {
   const std::string* text = node.as<std::string>();
-  if (text == nullptr) fail(node, fmt::format("found {}, expected a text in double quotes", describe(node)));
+  if (text == nullptr)
+    fail(node, {"found {}, expected a text in double quotes", "这里是{}，应为双引号中的文本"}, describe(node));
   return *text;
 }
 
-std::vector<double> expect_numbers(Node& node, Index count, std::string_view each) {
+std::vector<double> expect_numbers(Node& node, Index count, const Text& each) {
   const Grid& grid = expect_list(node, Entries::numbers);
   const Index found = grid.axes[0];
-  if (found != count) fail(node, fmt::format("found {}, expected {}, {}", counted(found, "number"), count, each));
+  if (found != count)
+    fail(node, {"found {}, expected {}, {}", "这里有 {}，应为 {} 个，{}"}, counted(found, "number"), count, each);
   return {grid.numbers.data(), grid.numbers.data() + grid.numbers.size()};
 }
 
-std::vector<Index> expect_integers(Node& node, Index count, std::string_view each) {
+std::vector<Index> expect_integers(Node& node, Index count, const Text& each) {
   const std::vector<double> numbers = expect_numbers(node, count, each);
-  expect_entries(node, *node.as<Grid>(), "an integer", is_integer);
+  expect_entries(node, *node.as<Grid>(), {"an integer", "整数"}, is_integer);
   return {numbers.begin(), numbers.end()};
 }
 
-std::string counted(Index count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+Saying counted(Index count, std::string_view thing) {
+  constexpr std::pair<std::string_view, std::string_view> in_chinese[] = {
+      {"number", "个数"},         {"row", "行"},      {"column", "列"},
+      {"query row", "个查询行"},  {"key", "个键"},    {"head", "个头"},
+      {"query head", "个查询头"}, {"item", "个样本"}, {"key/value head", "个键值头"},
+      {"label", "个词元名称"},    {"list", "个列表"}, {"byte", "个字节"},
+      {"axis", "个轴"},           {"entry", "项"},    {"layer", "层"}};
+  std::string_view zh = thing;
+  for (const auto& [word, chinese] : in_chinese)
+    if (word == thing) zh = chinese;
+  return {fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s"), fmt::format("{} {}", count, zh)};
 }
 
 }  // namespace mha::io

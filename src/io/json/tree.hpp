@@ -23,16 +23,18 @@ struct OddEntry {
   Kind kind = Kind::text;
   Position position;
   std::string path;
-  std::string found;  // as it stood in the input, safe to print
+  Saying found;  // as it stood in the input, safe to print
 };
 
-// How exactly numbers are written: the most decimals, and the most significant digits. The noise of binary arithmetic does
-// not count: 0.30000000000000004 is 0.3.
+// How exactly the numbers of one matrix are written: the most decimals, and the most significant digits. The noise of
+// binary arithmetic does not count: 0.30000000000000004 is 0.3.
 struct Writing {
   int decimals = 0;
   int digits = 0;
+  bool all_in_e_notation = true;  // but zeros
 
   void see(std::string_view number, double value);
+  void see(const Writing& other);
 };
 
 // Lists of numbers inside lists, each axis of one length, row after row. Booleans are 0 and 1, "-inf" is −∞, and what has
@@ -42,7 +44,7 @@ struct Grid {
   Numbers numbers;
   std::vector<OddEntry> odd;
   std::vector<std::size_t> nulls;  // the places of all entries that are null
-  Writing writing;                 // only where the reader was asked for it
+  std::vector<Writing> writing;    // of each matrix in it; only where the reader was asked for it
   // Where {"file": …} stands: the axes are known, and the numbers stay there until they are asked for.
   std::shared_ptr<const FileMatrix> file;
 };
@@ -84,12 +86,20 @@ std::string path_of(std::string_view list, Index index);
 std::string path_of(std::string_view object, std::string_view key);
 
 // What was found, in words: "the text "a"", "a list of 3 numbers", "a 3×4 matrix".
-std::string describe(const Node& node);
+Saying describe(const Node& node);
 
 // "3×4"
 std::string shape_text(const std::vector<Index>& axes);
 
-[[noreturn]] void fail(const Node& node, const std::string& sentence);
+template <typename... Sentence>  // as InputFault takes it
+[[noreturn]] void fail(const Node& node, const Sentence&... sentence) {
+  throw InputFault(node.position, node.path, sentence...);
+}
+// Braces are a Text.
+template <typename... Parts>
+[[noreturn]] void fail(const Node& node, const Text& text, const Parts&... parts) {
+  throw InputFault(node.position, node.path, text, parts...);
+}
 
 // What may stand in a matrix beside plain numbers.
 enum class Entries {
@@ -113,16 +123,16 @@ Tensor take_tensor(Node& node, Shape shape);
 // Its numbers, read if they are in a file still.
 Numbers take_numbers(Node& node);
 
-Object& expect_object(Node& node, std::string_view what);
+Object& expect_object(Node& node, const Text& what);
 double expect_number(const Node& node);
 Index expect_integer(const Node& node);
 const std::string& expect_text(const Node& node);
 
 // One for each of `count` things: "one for each head".
-std::vector<double> expect_numbers(Node& node, Index count, std::string_view each);
-std::vector<Index> expect_integers(Node& node, Index count, std::string_view each);
+std::vector<double> expect_numbers(Node& node, Index count, const Text& each);
+std::vector<Index> expect_integers(Node& node, Index count, const Text& each);
 
 // "1 row", "2 rows"
-std::string counted(Index count, std::string_view thing);
+Saying counted(Index count, std::string_view thing);
 
 }  // namespace mha::io

@@ -43,9 +43,14 @@ enum class WindowRule { never, every_layer, qwen, even_layers, pattern };
 // Whether config.json may speak of a softcap, or must where there is one.
 enum class SoftcapRule { never, where_given, expected };
 
+// Called the same in both languages.
+constexpr Text same(std::string_view name) {
+  return {name, name};
+}
+
 struct Family {
   std::string_view name;  // as --family has it
-  std::string_view title;
+  Text title;
   Names names = Names::projections;
   CausalRule causal = CausalRule::always;
   bool rope = true;
@@ -59,24 +64,24 @@ struct Family {
 // Without a config.json the first family with the tensors' names is taken, but for q_proj…o_proj, which several have.
 // clang-format off
 inline constexpr std::array families = {
-    Family{.name = "torch", .title = "PyTorch's MultiheadAttention", .names = Names::torch_packed,
+    Family{.name = "torch", .title = same("PyTorch's MultiheadAttention"), .names = Names::torch_packed,
            .causal = CausalRule::never, .rope = false, .after_norm = false},
-    Family{.name = "bert", .title = "BERT", .names = Names::bert, .causal = CausalRule::if_decoder, .rope = false,
+    Family{.name = "bert", .title = same("BERT"), .names = Names::bert, .causal = CausalRule::if_decoder, .rope = false,
            .after_norm = false,
            .model_types = {"bert", "roberta", "xlm-roberta", "camembert", "electra", "ernie", "data2vec-text",
                            "bert-generation", "roberta-prelayernorm", "layoutlm"}},
-    Family{.name = "gpt2", .title = "GPT-2", .names = Names::gpt2, .rope = false, .scale = ScaleRule::gpt2,
+    Family{.name = "gpt2", .title = same("GPT-2"), .names = Names::gpt2, .rope = false, .scale = ScaleRule::gpt2,
            .model_types = {"gpt2", "imagegpt", "decision_transformer"}},
-    Family{.name = "llama", .title = "Llama", .model_types = {"llama"}},
-    Family{.name = "mistral", .title = "Mistral", .window = WindowRule::every_layer, .model_types = {"mistral", "mixtral"}},
-    Family{.name = "qwen2", .title = "Qwen 2", .window = WindowRule::qwen, .model_types = {"qwen2", "qwen2_moe"}},
-    Family{.name = "gemma", .title = "Gemma 1", .model_types = {"gemma"}},
-    Family{.name = "gemma2", .title = "Gemma 2", .scale = ScaleRule::query_pre_attn_scalar,
+    Family{.name = "llama", .title = same("Llama"), .model_types = {"llama"}},
+    Family{.name = "mistral", .title = same("Mistral"), .window = WindowRule::every_layer, .model_types = {"mistral", "mixtral"}},
+    Family{.name = "qwen2", .title = same("Qwen 2"), .window = WindowRule::qwen, .model_types = {"qwen2", "qwen2_moe"}},
+    Family{.name = "gemma", .title = same("Gemma 1"), .model_types = {"gemma"}},
+    Family{.name = "gemma2", .title = same("Gemma 2"), .scale = ScaleRule::query_pre_attn_scalar,
            .softcap = SoftcapRule::expected, .window = WindowRule::even_layers, .model_types = {"gemma2"}},
-    Family{.name = "qwen3", .title = "Qwen 3", .window = WindowRule::qwen, .model_types = {"qwen3", "qwen3_moe"}},
-    Family{.name = "gemma3", .title = "Gemma 3", .scale = ScaleRule::query_pre_attn_scalar,
+    Family{.name = "qwen3", .title = same("Qwen 3"), .window = WindowRule::qwen, .model_types = {"qwen3", "qwen3_moe"}},
+    Family{.name = "gemma3", .title = same("Gemma 3"), .scale = ScaleRule::query_pre_attn_scalar,
            .softcap = SoftcapRule::where_given, .window = WindowRule::pattern, .model_types = {"gemma3", "gemma3_text"}},
-    Family{.name = "plain", .title = "plain attention", .causal = CausalRule::never, .rope = false, .after_norm = false},
+    Family{.name = "plain", .title = {"plain attention", "普通注意力"}, .causal = CausalRule::never, .rope = false, .after_norm = false},
 };
 // clang-format on
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "core/utf8.hpp"
 #include "io/arrays/matrix_archive.hpp"
 #include "io/files/input_file.hpp"
@@ -30,7 +31,10 @@ std::string in_folder(const std::string& folder, std::string_view name) {
 const std::string& shard_of(const Node& node) {
   const std::string& name = expect_text(node);
   if (name.empty() || name.find('/') != std::string::npos || !name.ends_with(safetensors_ending))
-    fail(node, fmt::format("found {}, expected the name of a .safetensors file in the same folder", quote(name)));
+    fail(node,
+         {"found {}, expected the name of a .safetensors file in the same folder",
+          "这里是{}，应为同一文件夹中 .safetensors 文件的名称"},
+         quote(name));
   return name;
 }
 
@@ -39,11 +43,13 @@ const Object& weight_map_of(const Node& root) {
     for (const Member& member : *object)
       if (member.key == "weight_map") {
         if (const Object* map = member.node.as<Object>()) return *map;
-        fail(member.node, fmt::format("found {}, expected an object: tensor name to file", describe(member.node)));
+        fail(member.node, {"found {}, expected an object: tensor name to file", "这里是{}，应为从张量名称到文件的对象"},
+             describe(member.node));
       }
-  fail(root,
-       "there is no \"weight_map\", so this is no index of a model in shards; name a .safetensors file, "
-       "a model.safetensors.index.json or the model's folder");
+  fail(root, {"there is no \"weight_map\", so this is no index of a model in shards; name a .safetensors file, a "
+              "model.safetensors.index.json or the model's folder",
+              "没有 \"weight_map\"，因此这不是分片模型的索引；请写 .safetensors 文件、model.safetensors.index.json "
+              "或模型的文件夹"});
 }
 
 // The arrays of a .npz file as tensors.
@@ -59,7 +65,7 @@ SafetensorsHeader header_of_arrays(const std::string& path) {
 }
 
 const Object& object_at(const Node& node) {
-  if (node.as<Object>() == nullptr) fail(node, fmt::format("found {}, expected an object", describe(node)));
+  if (node.as<Object>() == nullptr) fail(node, {"found {}, expected an object", "这里是{}，应为对象"}, describe(node));
   return *node.as<Object>();
 }
 
@@ -104,17 +110,20 @@ void ModelFiles::read_folder() {
                 [](const std::string& name) { return !name.ends_with(safetensors_ending) && !name.ends_with(npz_ending); });
   if (names.size() == 1) return read_single(in_folder(folder_, names.front()));
   if (names.empty())
-    throw Error(fmt::format("{}: there is no .safetensors or .npz file in this folder; mha reads models that are saved so",
-                            folder_));
-  throw Error(fmt::format("{}: there are several such files and no {}; name one of them: {}", folder_, index_name,
-                          fmt::join(names, ", ")));
+    throw Error({"{}: there is no .safetensors or .npz file in this folder; mha reads models that are saved so",
+                 "{}：这个文件夹里没有 .safetensors 或 .npz 文件；mha 读取这样保存的模型"},
+                folder_);
+  throw Error({"{}: there are several such files and no {}; name one of them: {}",
+               "{}：有几个这样的文件，但没有 {}；请写其中一个：{}"},
+              folder_, index_name, listed(names));
 }
 
 void ModelFiles::read_single(const std::string& path) {
   const SafetensorsHeader& all = header(path);  // which knows other formats by their first bytes
   if (!path.ends_with(safetensors_ending) && !path.ends_with(npz_ending))
-    throw Error(
-        fmt::format("{}: the name of a .safetensors file ends so, which is how `mha run` knows it; rename it", path));
+    throw Error({"{}: the name of a .safetensors file ends so, which is how `mha run` knows it; rename it",
+                 "{}：有几个这样的文件，但没有 {}；请写其中一个：{}"},
+                path);
   for (const SafetensorsEntry& entry : all.tensors) places_[entry.name] = path;
 }
 
@@ -138,8 +147,9 @@ const SafetensorsHeader& ModelFiles::header(const std::string& file) {
 const SafetensorsEntry& ModelFiles::tensor(std::string_view name) {
   const std::string& file = file_of(name);
   if (const SafetensorsEntry* entry = header(file).find(name)) return *entry;
-  throw Error(fmt::format("{}: the {} is not in it, though {} says so; fetch both again", file, tensor_called(name),
-                          index_.value_or("the index")));
+  throw Error(
+      {"{}: the {} is not in it, though {} says so; fetch both again", "{}：其中没有{}，而{}说有；请把两者都重新获取"},
+      file, tensor_called(name), index_ ? named_so(*index_) : Saying{"the index", "索引"});
 }
 
 std::vector<std::string> ModelFiles::files() const {
@@ -187,14 +197,15 @@ std::optional<Configured<Index>> ModelConfig::count(std::initializer_list<std::s
   return configured(node, [](const Node& found) {
     const Index count = expect_integer(found);
     if (count < 1 || count > largest_count)
-      fail(found, fmt::format("found {}, expected a count from 1 to {}", count, largest_count));
+      fail(found, {"found {}, expected a count from 1 to {}", "这里是{}，应为 1 到 {} 的个数"}, count, largest_count);
     return count;
   });
 }
 
 std::optional<Configured<bool>> ModelConfig::boolean(std::string_view key) const {
   return configured(value(key), [](const Node& node) {
-    if (node.as<bool>() == nullptr) fail(node, fmt::format("found {}, expected true or false", describe(node)));
+    if (node.as<bool>() == nullptr)
+      fail(node, {"found {}, expected true or false", "这里是{}，应为 true 或 false"}, describe(node));
     return *node.as<bool>();
   });
 }

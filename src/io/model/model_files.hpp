@@ -1,14 +1,11 @@
 // A model as it lies in files: its tensors by name, and the values of its config.json.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "core/text.hpp"
@@ -17,35 +14,8 @@
 
 namespace mha::io {
 
-// A piece of a sentence in both languages.
-struct Saying {
-  std::string en, zh;
-
-  const std::string& in(Language language) const { return language == Language::zh ? zh : en; }
-};
-
-// The sentence with its pieces filled in; those that are Sayings in the same language.
-template <typename... Pieces>
-Saying say(const Text& sentence, const Pieces&... pieces) {
-  const auto in = [&](Language language) {
-    const auto piece_of = [language](const auto& piece) -> const auto& {
-      if constexpr (std::is_same_v<decltype(piece), const Saying&>)
-        return piece.in(language);
-      else
-        return piece;
-    };
-    return fmt::format(fmt::runtime(sentence.in(language)), piece_of(pieces)...);
-  };
-  return {in(Language::en), in(Language::zh)};
-}
-
 inline Saying in_config(const std::string& key) {
   return say({"{} in config.json", "config.json 的 {}"}, key);
-}
-
-// What is called the same in both: an option, a tensor.
-inline Saying named_so(const std::string& name) {
-  return {name, name};
 }
 
 // "8×4"; "scalar" for a single number.

@@ -47,15 +47,15 @@ const Family& family_called(const std::string& name, Names names) {
   for (const Family& family : families) {
     if (family.name != name) continue;
     if (fits(family, names)) return family;
-    throw Error(
-        fmt::format("--family {}: the tensors of this layer are not named as those of {}; with these names it is one "
-                    "of {}",
-                    name, family.title, fmt::join(names_of_families(names), ", ")));
+    throw Error({"--family {}: the tensors of this layer are not named as those of {}; with these names it is one of {}",
+                 "--family {}：这一层的张量名称不是 {} 的；这样的名称属于 {} 之一"},
+                name, family.title, listed(names_of_families(names)));
   }
   std::vector<std::string_view> known;
   known.reserve(families.size());
   for (const Family& family : families) known.push_back(family.name);
-  throw Error(fmt::format("--family '{}': no family is called so.{}", name, did_you_mean_or_known(name, known)));
+  throw Error({"--family '{}': no family is called so.{}", "--family '{}'：没有叫这个名称的模型系列。{}"}, name,
+              did_you_mean_or_known(name, known));
 }
 
 // The family and what says so.
@@ -66,25 +66,28 @@ std::pair<const Family*, Saying> find_family(const AttentionPlace& place, const 
   if (said) {
     const Family& family = family_called(*said, place.names);
     if (configured != nullptr && configured != &family)
-      throw Error(
-          fmt::format("--family {} contradicts {} in config.json, which is {}; leave the option out, or import from a "
-                      "folder without that file",
-                      *said, type->key, quote(type->value)));
+      throw Error({"--family {} contradicts {} in config.json, which is {}; leave the option out, or import from a folder "
+                   "without that file",
+                   "--family {} 与 config.json 的 {}（{}）矛盾；请去掉这个选项，或从没有该文件的文件夹导入"},
+                  *said, type->key, quote(type->value));
     return {&family, named_so("--family")};
   }
   if (configured != nullptr) return {configured, in_config(type->key)};
   const std::vector<std::string_view> names = names_of_families(place.names);
   if (type && !model_types_of(place.names).empty())
-    throw Error(
-        fmt::format("{} is {} in config.json, which is none that mha knows with tensors of these names ({}); if it "
-                    "attends as one of them does, say which: --family {}",
-                    type->key, quote(type->value), fmt::join(model_types_of(place.names), ", "), fmt::join(names, "|")));
+    throw Error({"{} is {} in config.json, which is none that mha knows with tensors of these names ({}); if it attends as "
+                 "one of them does, say which: --family {}",
+                 "config.json 的 {1} 是 {0}，mha "
+                 "不认识张量名称如此（{2}）的这种模型；如果它的注意力与其中某一种相同，请说明是哪一种：--family {3}"},
+                type->key, quote(type->value), listed(model_types_of(place.names)), fmt::join(names, "|"));
   if (names.size() > 1)
-    throw Error(
-        fmt::format("several families name their tensors q_proj, k_proj, v_proj and o_proj, and {} says which this is; "
-                    "say it with --family {}, and --rope-base, --window, --softcap and --scale where they are not "
-                    "the usual ones",
-                    config.given() ? "no model_type in config.json" : "no config.json beside them", fmt::join(names, "|")));
+    throw Error({"several families name their tensors q_proj, k_proj, v_proj and o_proj, and {} says which this is; say it "
+                 "with --family {}, and --rope-base, --window, --softcap and --scale where they are not the usual ones",
+                 "有几个系列的张量都叫 q_proj、k_proj、v_proj 和 o_proj，而{}说明是哪一个；请用 --family {} "
+                 "指定，不是通常值时再加 --rope-base、--window、--softcap 和 --scale"},
+                config.given() ? Text{"no model_type in config.json", "config.json 没有 model_type 来"}
+                               : Text{"no config.json beside them", "旁边没有 config.json 来"},
+                fmt::join(names, "|"));
   return {&family_called(std::string(names.front()), place.names), Saying{"by the names of its tensors", "由张量名称得出"}};
 }
 
@@ -94,15 +97,17 @@ void check_biases(const AttentionTensors& tensors, const ModelConfig& config) {
   if (!said || said->value == tensors.q.b.has_value()) return;
   const std::string weight = escape(tensors.q.W.tensor, 200);
   const std::string bias = weight.substr(0, weight.rfind('.')) + ".bias";
-  throw Error(fmt::format("{} in config.json is {}, but {} tensor \"{}\"; they are not of one model", said->key,
-                          said->value, said->value ? "there is no" : "there is a", bias));
+  throw Error({"{} in config.json is {}, but {} tensor \"{}\"; they are not of one model",
+               "config.json 的 {} 是 {}，但{}张量“{}”；它们不属于同一个模型"},
+              said->key, said->value, said->value ? Text{"there is no", "没有"} : Text{"there is a", "有"}, bias);
 }
 
 // Keys and values come from an input of their own where the person says so, and where they are of another width.
 bool is_cross(const ImportedAttention& found, bool said) {
   if (said && (found.rules.causal || found.place.names == Names::gpt2))
-    throw Error(fmt::format("--x-kv: this attention of {} is self-attention; its keys come from X, so leave the option out",
-                            found.family->title));
+    throw Error({"--x-kv: this attention of {} is self-attention; its keys come from X, so leave the option out",
+                 "--x-kv：{}的这个注意力是自注意力，键来自 X；请去掉这个选项"},
+                found.family->title);
   return said || found.tensors.k.W.in != found.tensors.q.W.in;
 }
 
@@ -134,13 +139,10 @@ Saying layer_of(const ImportedAttention& found) {
 }
 
 Saying heads_of(const HeadCounts& heads) {
-  Saying words = say({"{} ({}) of d_k {} ({})", "{}（{}），d_k = {}（{}）"},
-                     Saying{counted(heads.heads, "head"), fmt::format("{} 个头", heads.heads)}, heads.heads_from, heads.d_k,
-                     heads.d_k_from);
+  Saying words = say({"{} ({}) of d_k {} ({})", "{}（{}），d_k = {}（{}）"}, counted(heads.heads, "head"), heads.heads_from,
+                     heads.d_k, heads.d_k_from);
   if (heads.kv_heads == heads.heads) return words;
-  return say({"{} on {} ({})", "{}，{}（{}）"}, words,
-             Saying{counted(heads.kv_heads, "key/value head"), fmt::format("{} 个键值头", heads.kv_heads)},
-             heads.kv_heads_from);
+  return say({"{} on {} ({})", "{}，{}（{}）"}, words, counted(heads.kv_heads, "key/value head"), heads.kv_heads_from);
 }
 
 }  // namespace
@@ -174,8 +176,7 @@ Saying account_of(const ImportedAttention& found) {
 
 Caption title_of(const ImportedAttention& found) {
   const Saying layer = layer_of(found);
-  const Saying title =
-      layer.en.empty() ? named_so(std::string(found.family->title)) : say({"{}, {}", "{}，{}"}, found.family->title, layer);
+  const Saying title = layer.en.empty() ? say(found.family->title) : say({"{}, {}", "{}，{}"}, found.family->title, layer);
   return {title.en, title.zh, true};
 }
 

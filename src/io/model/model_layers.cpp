@@ -96,17 +96,18 @@ std::vector<Incomplete> find_incomplete(const ModelFiles& model, const std::vect
   return result;
 }
 
-std::string told(const Incomplete& attention) {
+Saying told(const Incomplete& attention) {
   std::string names;
   for (const std::string& name : attention.missing) names += (names.empty() ? "" : ", ") + quote(name);
-  return fmt::format(
-      "the attention {} is not whole: {} {} missing; a model in shards is named by its folder or its "
-      "model.safetensors.index.json",
-      quote(attention.prefix), names, attention.missing.size() == 1 ? "is" : "are");
+  return say({"the attention {0} is not whole: {1} {2} missing; a model in shards is named by its folder or its "
+              "model.safetensors.index.json",
+              "注意力 {0} 不完整：缺少 {1}；分片的模型请写它的文件夹或 model.safetensors.index.json"},
+             quote(attention.prefix), names, attention.missing.size() == 1 ? "is" : "are");
 }
 
 [[noreturn]] void refuse_incomplete(const Incomplete& attention) {
-  throw Error(told(attention) + "; another attention is chosen with --layer or --prefix");
+  throw Error({"{}; another attention is chosen with --layer or --prefix", "{}；用 --layer 或 --prefix 可以选另一个注意力"},
+              told(attention));
 }
 
 // "0–11, 13"
@@ -123,20 +124,22 @@ std::string ranges(std::vector<Index> numbers) {
 }
 
 // What is there, told by prefix: "layers 0–11 (bert.encoder.layer.N.)".
-std::string told(const std::vector<AttentionPlace>& places) {
+Saying told(const std::vector<AttentionPlace>& places) {
   std::map<std::string, std::vector<Index>> layers;
   for (const AttentionPlace& place : places) {
     std::vector<Index>& of_pattern = layers[pattern_of(place.prefix)];
     if (place.layer) of_pattern.push_back(*place.layer);
   }
-  std::vector<std::string> texts;
+  Saying all;
   for (const auto& [pattern, numbers] : layers) {
-    const std::string name = pattern.empty() ? "names without a prefix" : escape(pattern, 200);
-    texts.push_back(numbers.empty()
-                        ? fmt::format("one without a number ({})", name)
-                        : fmt::format("layer{} {} ({})", numbers.size() == 1 ? "" : "s", ranges(numbers), name));
+    const Saying name =
+        pattern.empty() ? Saying{"names without a prefix", "没有前缀的名称"} : named_so(escape(pattern, 200));
+    const Saying one = numbers.empty() ? say({"one without a number ({})", "一个没有层号的（{}）"}, name)
+                                       : say({"layer{0} {1} ({2})", "第 {1} 层（{2}）"}, numbers.size() == 1 ? "" : "s",
+                                             ranges(numbers), name);
+    all = all.en.empty() ? one : say({"{}; {}", "{}；{}"}, all, one);
   }
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return all;
 }
 
 std::string told_one_by_one(const std::vector<AttentionPlace>& places) {
@@ -168,7 +171,7 @@ std::string shape_or_nothing(ModelFiles& model, const std::string& name) {
 }
 
 // The names that speak of attention, all layers as one, with the shape that the first has.
-std::string attention_like(ModelFiles& model) {
+Saying attention_like(ModelFiles& model) {
   std::vector<std::string> texts;
   std::set<std::string> seen;
   for (const std::string& name : model.names()) {
@@ -176,36 +179,46 @@ std::string attention_like(ModelFiles& model) {
     if (seen.size() <= most_listed)
       texts.push_back(fmt::format("{}{}", escape(pattern_of(name), 200), shape_or_nothing(model, name)));
   }
-  if (seen.size() > most_listed) texts.push_back(fmt::format("and {} more", seen.size() - most_listed));
-  return fmt::format("{}", fmt::join(texts, ", "));
+  const std::string list = fmt::format("{}", fmt::join(texts, ", "));
+  if (seen.size() <= most_listed) return named_so(list);
+  return say({"{}, and {} more", "{}，另外还有 {} 个"}, list, seen.size() - most_listed);
 }
 
-constexpr std::string_view known_names =
+constexpr Text known_names = {
     "mha knows those of PyTorch's MultiheadAttention (in_proj_weight, out_proj), BERT (attention.self.query, …), GPT-2 "
-    "(attn.c_attn, attn.c_proj) and Llama, Mistral, Qwen and Gemma (q_proj, k_proj, v_proj, o_proj)";
+    "(attn.c_attn, attn.c_proj) and Llama, Mistral, Qwen and Gemma (q_proj, k_proj, v_proj, o_proj)",
+    "mha 认识 PyTorch 的 "
+    "MultiheadAttention（in_proj_weight、out_proj）、BERT（attention.self.query、…）、GPT-2（attn.c_attn、attn.c_"
+    "proj）以及 Llama、Mistral、Qwen 和 Gemma（q_proj、k_proj、v_proj、o_proj）的名称"};
 
 [[noreturn]] void refuse_unknown(ModelFiles& model, const std::vector<Incomplete>& incomplete) {
-  const std::string seen = attention_like(model);
+  const Saying seen = attention_like(model);
   if (!incomplete.empty())
-    throw Error(fmt::format("{}. What looks like attention: {}. {}", told(incomplete.front()), seen, known_names));
-  if (!seen.empty())
-    throw Error(
-        fmt::format("no attention with names that mha knows; what looks like attention: {}. {}", seen, known_names));
+    throw Error({"{}. What looks like attention: {}. {}", "{}。像是注意力的有：{}。{}"}, told(incomplete.front()), seen,
+                known_names);
+  if (!seen.en.empty())
+    throw Error({"no attention with names that mha knows; what looks like attention: {}. {}",
+                 "没有 mha 认识其名称的注意力；像是注意力的有：{}。{}"},
+                seen, known_names);
   throw Error(
-      fmt::format("none of the {} tensors is named like a part of attention. {}", model.names().size(), known_names));
+      {"none of the {} tensors is named like a part of attention. {}", "{} 个张量中没有一个的名称像注意力的组成部分。{}"},
+      model.names().size(), known_names);
 }
 
 [[noreturn]] void refuse_choice(const std::vector<AttentionPlace>& places, const LayerChoice& choice) {
   if (choice.layer && !places.empty())
-    throw Error(fmt::format("layer {} has several attentions: {}; choose one with --prefix and the beginning of its name",
-                            *choice.layer, told_one_by_one(places)));
+    throw Error({"layer {} has several attentions: {}; choose one with --prefix and the beginning of its name",
+                 "第 {} 层有几个注意力：{}；请用 --prefix 加名称的开头选一个"},
+                *choice.layer, told_one_by_one(places));
   const bool numbered =
       std::all_of(places.begin(), places.end(), [](const AttentionPlace& p) { return p.layer.has_value(); });
-  const std::string patterns = told(places);
-  throw Error(fmt::format("there are {} attentions: {}; choose one with {}", places.size(), patterns,
-                          numbered && patterns.find("; ") == std::string::npos
-                              ? fmt::format("--layer, such as --layer {}", *places.front().layer)
-                              : std::string("--layer, or with --prefix and the beginning of its name")));
+  const Saying patterns = told(places);
+  const bool one_pattern = patterns.en.find("; ") == std::string::npos;
+  throw Error(
+      {"there are {} attentions: {}; choose one with {}", "有 {} 个注意力：{}；请用 {}选一个"}, places.size(), patterns,
+      numbered && one_pattern
+          ? say({"--layer, such as --layer {}", "--layer（例如 --layer {}）"}, *places.front().layer)
+          : Saying{"--layer, or with --prefix and the beginning of its name", "--layer，或 --prefix 加名称的开头，"});
 }
 
 const UncomputedPart* part_of_key(std::string_view key) {
@@ -277,8 +290,9 @@ AttentionPlace choose_attention(ModelFiles& model, const LayerChoice& choice) {
   std::vector<AttentionPlace> meant = all;
   if (choice.prefix) std::erase_if(meant, [&](const AttentionPlace& p) { return !p.prefix.starts_with(*choice.prefix); });
   if (meant.empty())
-    throw Error(fmt::format("--prefix '{}': no attention's name begins so; there are {}: {}", *choice.prefix, all.size(),
-                            told(all)));
+    throw Error({"--prefix '{}': no attention's name begins so; there are {}: {}",
+                 "--prefix '{}'：没有名称这样开头的注意力；共有 {} 个：{}"},
+                *choice.prefix, all.size(), told(all));
   if (choice.layer && meant.size() == 1 && !meant.front().layer) {
     meant.front().layer = choice.layer;  // the person knows where it is from
     return meant.front();
@@ -289,15 +303,17 @@ AttentionPlace choose_attention(ModelFiles& model, const LayerChoice& choice) {
       if (layer_in(attention.prefix) == choice.layer && attention.prefix.starts_with(choice.prefix.value_or("")) &&
           std::none_of(meant.begin(), meant.end(), [&](const AttentionPlace& p) { return p.layer == choice.layer; }))
         refuse_incomplete(attention);
-    const std::string there = told(meant);
+    const Saying there = told(meant);
     std::erase_if(meant, [&](const AttentionPlace& p) { return p.layer != choice.layer; });
-    if (meant.empty()) throw Error(fmt::format("--layer {}: there is no such layer; there are {}", *choice.layer, there));
+    if (meant.empty())
+      throw Error({"--layer {}: there is no such layer; there are {}", "--layer {}：没有这一层；有 {}"}, *choice.layer,
+                  there);
   }
   if (meant.size() == 1) return meant.front();
   refuse_choice(meant, choice);
 }
 
-FoundPart part_called(std::string_view name, std::string seen_as) {
+FoundPart part_called(std::string_view name, Saying seen_as) {
   const auto* row = std::find_if(uncomputed_parts.begin(), uncomputed_parts.end(),
                                  [&](const UncomputedPart& part) { return part.name == name; });
   assert(row != uncomputed_parts.end());
@@ -316,8 +332,8 @@ std::vector<FoundPart> find_parts(const ModelFiles& model, const AttentionPlace&
     const UncomputedPart* known = part_of_key(key);
     if (known == nullptr && !all_belong && !is_projection_part(names, key)) continue;
     FoundPart part = known != nullptr
-                         ? part_called(known->name, name)
-                         : FoundPart{name_of(key), {"a part that mha does not know", "mha 不认识的部分"}, name};
+                         ? part_called(known->name, named_so(name))
+                         : FoundPart{name_of(key), {"a part that mha does not know", "mha 不认识的部分"}, named_so(name)};
     const bool seen = std::any_of(parts.begin(), parts.end(), [&](const FoundPart& p) { return p.name == part.name; });
     if (!seen) parts.push_back(std::move(part));
   }
@@ -325,18 +341,20 @@ std::vector<FoundPart> find_parts(const ModelFiles& model, const AttentionPlace&
 }
 
 void refuse_parts(const std::vector<FoundPart>& parts, const std::vector<std::string>& ignored) {
-  std::vector<std::string> texts, names;
+  std::vector<std::string> names;
+  Saying all;
   for (const FoundPart& part : parts) {
     if (std::any_of(ignored.begin(), ignored.end(), [&](const std::string& name) { return answers_to(part, name); }))
       continue;
-    texts.push_back(fmt::format("{} ({}: {})", escape(part.name, 200), part.what.en, escape(part.seen_as, 200)));
+    const Saying one = say({"{} ({}: {})", "{}（{}：{}）"}, escape(part.name, 200), part.what, part.seen_as);
+    all = names.empty() ? one : say({"{}, {}", "{}、{}"}, all, one);
     names.push_back(part.name);
   }
-  if (texts.empty()) return;
-  throw Error(
-      fmt::format("mha does not compute {}, which this layer has; to go without, which gives other numbers than the "
-                  "model's, say --ignore {}",
-                  fmt::join(texts, ", "), fmt::join(names, ",")));
+  if (names.empty()) return;
+  throw Error({"mha does not compute {}, which this layer has; to go without, which gives other numbers than the model's, "
+               "say --ignore {}",
+               "mha 不计算这一层中的 {}；要去掉它（得到的数与模型不同），请写 --ignore {}"},
+              all, fmt::join(names, ","));
 }
 
 void refuse_unknown_names(const std::vector<FoundPart>& parts, const std::vector<std::string>& ignored) {
@@ -349,7 +367,8 @@ void refuse_unknown_names(const std::vector<FoundPart>& parts, const std::vector
       if (!key.empty()) known.push_back(key);
   for (const std::string& name : ignored)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw Error(fmt::format("--ignore '{}': no part is called so.{}", name, did_you_mean_or_known(name, known)));
+      throw Error({"--ignore '{}': no part is called so.{}", "--ignore '{}'：没有叫这个名称的部分。{}"}, name,
+                  did_you_mean_or_known(name, known));
 }
 
 }  // namespace mha::io

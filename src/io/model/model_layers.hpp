@@ -28,16 +28,16 @@ struct LayerChoice {
 AttentionPlace choose_attention(ModelFiles& model, const LayerChoice& choice);
 
 struct FoundPart {
-  std::string name;     // as --ignore has it
-  Saying what;          // "the norms of queries and keys"
-  std::string seen_as;  // the tensor, or the key and value of config.json
+  std::string name;  // as --ignore has it
+  Saying what;       // "the norms of queries and keys"
+  Saying seen_as;    // the tensor, or the key and value of config.json
 };
 
 // By the tensors that stand among those of the attention.
 std::vector<FoundPart> find_parts(const ModelFiles& model, const AttentionPlace& place);
 
 // A row of the table as found; the name must be one.
-FoundPart part_called(std::string_view name, std::string seen_as);
+FoundPart part_called(std::string_view name, Saying seen_as);
 
 // Error that lists the parts which `ignored` does not name. A name of the tensor or key serves as well: q_norm for qk_norm.
 void refuse_parts(const std::vector<FoundPart>& parts, const std::vector<std::string>& ignored);

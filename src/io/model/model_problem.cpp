@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "io/arrays/matrix_archive.hpp"
+#include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
 #include "io/json/tree.hpp"
 #include "io/json/writer.hpp"
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 fs::path real_folder_of(const std::string& file) {
   std::error_code error;
   fs::path folder = fs::weakly_canonical(folder_of(file), error);
-  if (error) throw Error(fmt::format("{}: its folder cannot be found: {}", file, error.message()));
+  if (error) throw Error({"{}: its folder cannot be found: {}", "{}：找不到它的文件夹：{}"}, file, system_says(error.value()));
   return folder;
 }
 
@@ -44,7 +45,9 @@ class ModelReference : public Reference {
  private:
   static void put(JsonWriter& json, std::string_view key, std::string_view text) {
     if (!is_utf8(text))
-      throw Error(fmt::format("\"{}\" is no UTF-8, and a problem file holds nothing else; rename it", escape(text)));
+      throw Error({"\"{}\" is no UTF-8, and a problem file holds nothing else; rename it",
+                   "\"{}\" 不是 UTF-8，而题目文件只能是 UTF-8；请改名"},
+                  escape(text));
     json.text(key, text);
   }
 
@@ -116,11 +119,12 @@ Problem problem_of(const ImportedAttention& found, const ImportedInputs& inputs,
 Index check_input(std::string_view option, const std::string& path, const TensorPlace& weights) {
   const std::vector<Index> axes = open_matrix_archive(path, path).array("")->header.axes;
   if (axes.size() != 2 && axes.size() != 3)
-    throw Error(fmt::format("{} {}: it has {}, expected a matrix with one row for each token, or a batch of them", option,
-                            path, axes.size() == 1 ? "one axis" : fmt::format("{} axes", axes.size())));
+    throw Error({"{} {}: it has {}, expected a matrix with one row for each token, or a batch of them",
+                 "{} {}：它有 {}，应为每个词元一行的矩阵，或一批这样的矩阵"},
+                option, path, counted(static_cast<Index>(axes.size()), "axis"));
   if (axes.back() != weights.in)
-    throw Error(fmt::format("{} {}: it is {} and the {} takes {}", option, path, shape_text(axes),
-                            tensor_called(weights.tensor), counted(weights.in, "column")));
+    throw Error({"{} {}: it is {} and the {} takes {}", "{} {}：它是 {}，而{}需要 {}"}, option, path, shape_text(axes),
+                tensor_called(weights.tensor), counted(weights.in, "column"));
   return axes[axes.size() - 2];
 }
 
@@ -155,16 +159,16 @@ bool is_outside(const std::string& file, const std::string& problem) {
 void check_inputs(const ImportedAttention& found, const ImportedInputs& inputs) {
   const AttentionTensors& tensors = found.tensors;
   if (found.cross && inputs.x && !inputs.x_kv)
-    throw Error(
-        fmt::format("the keys take {} and the queries {}, so they come from different inputs; name that of keys and "
-                    "values with --x-kv",
-                    counted(tensors.k.W.in, "column"), tensors.q.W.in));
+    throw Error({"the keys take {} and the queries {}, so they come from different inputs; name that of keys and values "
+                 "with --x-kv",
+                 "键用到 {}，查询用到 {}，可见来自不同的输入；请用 --x-kv 指定键和值的输入"},
+                counted(tensors.k.W.in, "column"), tensors.q.W.in);
   if (inputs.x) {
     const Index rows = check_input("--x", *inputs.x, tensors.q.W);
     const auto labels = static_cast<Index>(inputs.tokens.size());
     if (labels != 0 && labels != rows)
-      throw Error(fmt::format("--tokens: {} for {} of {}; each row has one", counted(labels, "label"), counted(rows, "row"),
-                              *inputs.x));
+      throw Error({"--tokens: {} for {} of {}; each row has one", "--tokens：有 {0}，而 {2} 有 {1}；每行一个"},
+                  counted(labels, "label"), counted(rows, "row"), *inputs.x);
   }
   if (inputs.x_kv) check_input("--x-kv", *inputs.x_kv, tensors.k.W);
 }

@@ -17,23 +17,27 @@ namespace {
 
 constexpr Index default_pattern = 6;  // Gemma 3: five layers with a window, one without
 
-Index expect_layer(std::optional<Index> layer, std::string_view rule) {
+Index expect_layer(std::optional<Index> layer, const Saying& rule) {
   if (layer) return *layer;
-  throw Error(fmt::format("{}, and the names of the tensors do not say which layer this is; say it with --layer", rule));
+  throw Error({"{}, and the names of the tensors do not say which layer this is; say it with --layer",
+               "{}，而张量名称没有说明这是哪一层；请用 --layer 指定"},
+              rule);
 }
 
 LayerType listed(const Node& types, std::optional<Index> layer) {
   const List* list = types.as<List>();
-  if (list == nullptr) fail(types, fmt::format("found {}, expected a list of texts", describe(types)));
-  const Index number = expect_layer(layer, "the type of attention depends on the layer (layer_types in config.json)");
+  if (list == nullptr) fail(types, {"found {}, expected a list of texts", "这里是{}，应为文本的列表"}, describe(types));
+  const Index number = expect_layer(layer, {"the type of attention depends on the layer (layer_types in config.json)",
+                                            "注意力的种类取决于层（config.json 的 layer_types）"});
   if (number >= static_cast<Index>(list->size()))
-    fail(types, fmt::format("it has {}, and this is layer {}, counted from 0",
-                            counted(static_cast<Index>(list->size()), "layer"), number));
+    fail(types, {"it has {}, and this is layer {}, counted from 0", "其中有 {}，而这是第 {} 层（从 0 数起）"},
+         counted(static_cast<Index>(list->size()), "layer"), number);
   const Node& node = (*list)[static_cast<std::size_t>(number)];
   const std::string& type = expect_text(node);
   LayerType result{type == "sliding_attention", in_config(node.path), {}};
   if (!result.sliding && type != "full_attention")
-    result.other = part_called("layer_type", fmt::format("{} is {} in config.json", node.path, quote(type)));
+    result.other =
+        part_called("layer_type", say({"{} is {} in config.json", "config.json 的 {} 是 {}"}, node.path, quote(type)));
   return result;
 }
 
@@ -46,16 +50,19 @@ LayerType by_qwen(const ModelConfig& config, std::optional<Index> layer) {
             {}};
   const Node* first = config.value("max_window_layers");
   if (first == nullptr)
-    throw Error(fmt::format("{}: use_sliding_window is true, but max_window_layers, from which layer on, is missing",
-                            config.path()));
-  const Index number = expect_layer(layer, "only layers from max_window_layers on have a sliding window");
+    throw Error({"{}: use_sliding_window is true, but max_window_layers, from which layer on, is missing",
+                 "{}：use_sliding_window 为 true，但缺少 max_window_layers，不知从哪一层开始"},
+                config.path());
+  const Index number = expect_layer(
+      layer, {"only layers from max_window_layers on have a sliding window", "从 max_window_layers 起的层才有滑动窗口"});
   return {number >= expect_integer(*first), in_config("max_window_layers"), {}};
 }
 
 LayerType by_pattern(const ModelConfig& config, std::optional<Index> layer) {
   const auto said = config.count({"sliding_window_pattern"});
   const Index pattern = said ? said->value : default_pattern;
-  const Index number = expect_layer(layer, fmt::format("one layer in {} has no sliding window", pattern));
+  const Index number =
+      expect_layer(layer, say({"one layer in {} has no sliding window", "每 {} 层中有一层没有滑动窗口"}, pattern));
   const Saying from = said ? in_config(said->key) : say({"one in {} has none", "每 {} 层中一层没有窗口"}, pattern);
   return {(number + 1) % pattern != 0, from, {}};
 }
@@ -77,7 +84,9 @@ std::vector<const Object*> parameters_of(const ModelConfig& config, const LayerT
   const std::string_view key = type.sliding ? sliding_type : full_type;
   const Node* own = ModelConfig::value_in(parameters, key);
   if (own == nullptr || own->as<Object>() == nullptr)
-    throw Error(fmt::format("{}: rope_parameters has no object {}, which this layer needs", config.path(), key));
+    throw Error(
+        {"{}: rope_parameters has no object {}, which this layer needs", "{}：rope_parameters 没有这一层需要的对象 {}"},
+        config.path(), key);
   return {own->as<Object>()};
 }
 
@@ -89,8 +98,8 @@ void find_scaling(const Object* object, std::vector<FoundPart>& parts) {
   if (type == nullptr) return;
   const std::string* text = type->as<std::string>();
   if (text != nullptr && *text == "default") return;
-  parts.push_back(part_called("rope_scaling", fmt::format("{} is {} in config.json", type->path,
-                                                          text != nullptr ? quote(*text) : describe(*type))));
+  parts.push_back(part_called("rope_scaling", say({"{} is {} in config.json", "config.json 的 {} 是 {}"}, type->path,
+                                                  text != nullptr ? named_so(quote(*text)) : describe(*type))));
 }
 
 std::optional<Configured<double>> base_in(const ModelConfig& config, const LayerType& type,
@@ -102,8 +111,9 @@ std::optional<Configured<double>> base_in(const ModelConfig& config, const Layer
   for (const Object* object : objects) {
     const auto other = ModelConfig::number_in(object, "rope_theta");
     if (found && other && other->value != found->value)
-      throw Error(fmt::format("{}: {} is {} and {} is {}; they are one thing, so mend the file or say it with --rope-base",
-                              config.path(), found->key, found->value, other->key, other->value));
+      throw Error({"{}: {} is {} and {} is {}; they are one thing, so mend the file or say it with --rope-base",
+                   "{}：{} 是 {}，而 {} 是 {}；它们是同一个量，请改正文件，或用 --rope-base 指定"},
+                  config.path(), found->key, found->value, other->key, other->value);
     if (!found) found = other;
   }
   return found;
@@ -117,8 +127,8 @@ Index turning(const ModelConfig& config, const std::vector<const Object*>& objec
   if (!factor) return d_k;
   const auto dims = static_cast<Index>(std::floor(std::clamp(factor->value, 0.0, 2.0) * static_cast<double>(d_k)));
   if (dims < 2 || dims > d_k)
-    throw Error(fmt::format("{}: {} is {}, expected a part of the {} columns of a head", config.path(), factor->key,
-                            factor->value, d_k));
+    throw Error({"{}: {} is {}, expected a part of the {} columns of a head", "{}：{} 是 {}，应为一个头 {} 列中的一部分"},
+                config.path(), factor->key, factor->value, d_k);
   return dims;
 }
 
@@ -131,7 +141,9 @@ LayerType find_layer_type(const Family& family, const ModelConfig& config, std::
     case WindowRule::every_layer: return {true, {"every layer", "每一层"}, {}};
     case WindowRule::qwen: return by_qwen(config, layer);
     case WindowRule::even_layers:
-      return {expect_layer(layer, "only even layers have a sliding window") % 2 == 0, {"even layers only", "仅偶数层"}, {}};
+      return {expect_layer(layer, {"only even layers have a sliding window", "只有偶数层有滑动窗口"}) % 2 == 0,
+              {"even layers only", "仅偶数层"},
+              {}};
     case WindowRule::pattern: return by_pattern(config, layer);
   }
   return {};
@@ -149,9 +161,9 @@ FoundRope find_rope(const ModelConfig& config, std::optional<double> base, const
     for (const Object* object : objects) find_scaling(object, found.parts);
   found.rope.dims = turning(config, objects, d_k);
   if (found.rope.dims % 2 != 0)
-    throw Error(
-        fmt::format("rotary positions turn pairs of columns, but a head has {}; these are not the heads of the model",
-                    found.rope.dims));
+    throw Error({"rotary positions turn pairs of columns, but a head has {}; these are not the heads of the model",
+                 "旋转位置编码使列成对旋转，但一个头有 {}；这不是该模型的头数"},
+                found.rope.dims);
   Saying from = {"the default", "默认值"};
   if (base) {
     found.rope.base = *base;
@@ -161,7 +173,8 @@ FoundRope find_rope(const ModelConfig& config, std::optional<double> base, const
     from = in_config(configured->key);
   }
   if (!(found.rope.base > 0))
-    throw Error(fmt::format("the rope base is {} ({}), expected a number above 0", found.rope.base, from.en));
+    throw Error({"the rope base is {} ({}), expected a number above 0", "旋转位置编码的底数是 {}（{}），应为大于 0 的数"},
+                found.rope.base, from.en);
   const bool partly = found.rope.dims != d_k;
   const Saying columns = partly ? say({"the first {}", "前 {}"}, found.rope.dims) : say({"all {}", "全部 {}"}, d_k);
   found.said =

@@ -43,7 +43,7 @@ class RuleFinder {
     const auto decoder = family_.causal == CausalRule::if_decoder ? config_.boolean("is_decoder") : std::nullopt;
     rules_.causal = family_.causal == CausalRule::always || (decoder && decoder->value);
     if (family_.causal != CausalRule::always && options_.window && *options_.window)
-      throw Error(fmt::format("--window: {} has no sliding window; leave it out", family_.title));
+      throw Error({"--window: {} has no sliding window; leave it out", "--window：{}没有滑动窗口；请去掉"}, family_.title);
     if (family_.causal == CausalRule::always) return find_window();
     rules_.mask_said = rules_.causal ? Saying{"causal mask", "因果掩码"} : Saying{"no mask", "无掩码"};
     if (family_.causal == CausalRule::never) return;
@@ -54,11 +54,12 @@ class RuleFinder {
   // Models of this family that were made to look both ways.
   void refuse_other_directions() {
     if (const auto causal = config_.boolean("is_causal"); causal && !causal->value)
-      rules_.parts.push_back(part_called("bidirectional", causal->key + " is false in config.json"));
+      rules_.parts.push_back(
+          part_called("bidirectional", say({"{} is false in config.json", "config.json 的 {} 为 false"}, causal->key)));
     const Node* both = config_.value("use_bidirectional_attention");
     if (both == nullptr || (both->as<bool>() != nullptr && !*both->as<bool>())) return;
-    rules_.parts.push_back(
-        part_called("bidirectional", fmt::format("{} is {} in config.json", both->path, describe(*both))));
+    rules_.parts.push_back(part_called(
+        "bidirectional", say({"{} is {} in config.json", "config.json 的 {} 是 {}"}, both->path, describe(*both))));
   }
 
   // Whether --window says that there is a window, rather than only how wide it is.
@@ -90,12 +91,12 @@ class RuleFinder {
     if (window && !option_decides() && type().from.en != from.en && !type().from.en.empty())
       from = say(both_say, from, type().from);
     if (listed && type().sliding && !window && !options_.window)
-      throw Error(
-          fmt::format("{}: {} is \"sliding_attention\", but nothing says how wide sliding_window is; say it with --window",
-                      config_.path(), type().from.en));
+      throw Error({"{}: {} is \"sliding_attention\", but nothing says how wide sliding_window is; say it with --window",
+                   "{}：{} 是 \"sliding_attention\"，但没有说明 sliding_window 多宽；请用 --window 指定"},
+                  config_.path(), type().from.en);
     if (window && (option_decides() || type().sliding)) rules_.window = window;
     rules_.mask_said = rules_.window ? say({"causal mask with a window of {} ({})", "因果掩码，窗口为 {}（{}）"},
-                                           Saying{counted(*window, "key"), fmt::format("{} 个键", *window)}, from)
+                                           counted(*window, "key"), from)
                                      : say({"causal mask without a window ({})", "因果掩码，无窗口（{}）"}, from);
   }
 
@@ -120,15 +121,17 @@ class RuleFinder {
     const auto scalar = config_.number("query_pre_attn_scalar");
     if (!scalar) {
       if (config_.given())
-        throw Error(fmt::format("{}: query_pre_attn_scalar is missing, by whose root {} scales; say it with --scale",
-                                config_.path(), family_.title));
+        throw Error({"{}: query_pre_attn_scalar is missing, by whose root {} scales; say it with --scale",
+                     "{}：缺少 query_pre_attn_scalar，{} 按它的平方根缩放；请用 --scale 指定"},
+                    config_.path(), family_.title);
       rules_.scale_said = say({"{}, since nothing says the query_pre_attn_scalar of {}",
                                "{}，因为 config.json 没有 {} 的 query_pre_attn_scalar"},
                               rules_.scale_said, family_.title);
       return;
     }
     if (!(scalar->value > 0))
-      throw Error(fmt::format("{}: {} is {}, expected a number above 0", config_.path(), scalar->key, scalar->value));
+      throw Error({"{}: {} is {}, expected a number above 0", "{}：{} 是 {}，应为大于 0 的数"}, config_.path(), scalar->key,
+                  scalar->value);
     if (scalar->value != static_cast<double>(d_k_)) rules_.scale = {Scale::Kind::number, 1 / std::sqrt(scalar->value)};
     rules_.scale_said = say({"scale 1/√{} ({})", "缩放因子 1/√{}（{}）"}, scalar->value, in_config(scalar->key));
   }
@@ -143,8 +146,10 @@ class RuleFinder {
     if (inverse && inverse->value) {
       if (!layer_)
         throw Error(
-            "the scale depends on the layer (scale_attn_by_inverse_layer_idx in config.json), and the names of the "
-            "tensors do not say which layer this is; say it with --layer");
+            {"the scale depends on the layer (scale_attn_by_inverse_layer_idx in config.json), and the names of the "
+             "tensors do not say which layer this is; say it with --layer",
+             "缩放因子取决于层（config.json 的 scale_attn_by_inverse_layer_idx），而张量名称没有说明这是哪一层；请用 "
+             "--layer 指定"});
       number /= static_cast<double>(*layer_ + 1);
       from = say(both_say, from, in_config(inverse->key));
     } else if (by_root) {
@@ -166,11 +171,13 @@ class RuleFinder {
     if (family_.softcap == SoftcapRule::never) return;
     constexpr std::string_view key = "attn_logit_softcapping";
     if (family_.softcap == SoftcapRule::expected && config_.given() && !config_.has(key))
-      throw Error(fmt::format("{}: {} is missing, which {} has; say it with --softcap, or --softcap none", config_.path(),
-                              key, family_.title));
+      throw Error({"{}: {} is missing, which {} has; say it with --softcap, or --softcap none",
+                   "{}：缺少 {} 所需的 {}；请用 --softcap 指定，或写 --softcap none"},
+                  config_.path(), key, family_.title);
     const auto configured = config_.number(key);
     if (configured && !(configured->value > 0))
-      throw Error(fmt::format("{}: {} is {}, expected a number above 0", config_.path(), key, configured->value));
+      throw Error({"{}: {} is {}, expected a number above 0", "{}：{} 是 {}，应为大于 0 的数"}, config_.path(), key,
+                  configured->value);
     if (configured) rules_.softcap = configured->value;
     tell(config_.has(key) ? in_config(std::string(key)) : nothing_says(key));
   }
@@ -178,11 +185,13 @@ class RuleFinder {
   void find_rope_of_layer() {
     if (!family_.rope) {
       if (options_.rope_base)
-        throw Error(fmt::format("--rope-base: {} has no rotary positions; leave it out", family_.title));
+        throw Error({"--rope-base: {} has no rotary positions; leave it out", "--rope-base：{}没有旋转位置编码；请去掉"},
+                    family_.title);
       if (const auto kind = config_.text("position_embedding_type");
           kind && family_.names == Names::bert && kind->value != "absolute")
         rules_.parts.push_back(
-            part_called("position_embedding_type", fmt::format("{} is {} in config.json", kind->key, quote(kind->value))));
+            part_called("position_embedding_type",
+                        say({"{} is {} in config.json", "config.json 的 {} 是 {}"}, kind->key, quote(kind->value))));
       rules_.rope_said = {"no rope", "无旋转位置编码"};
       return;
     }

@@ -35,8 +35,9 @@ class TensorLocator {
  private:
   std::string named(std::string_view key) const { return prefix_ + std::string(key); }
 
-  [[noreturn]] void refuse(const TensorPlace& place, const std::string& sentence) const {
-    throw Error(fmt::format("{}: the {} {}", place.file, tensor_called(place.tensor), sentence));
+  template <typename... Parts>
+  [[noreturn]] void refuse(const TensorPlace& place, const Text& sentence, const Parts&... parts) const {
+    throw Error({"{}: the {} {}", "{}：{} {}"}, place.file, tensor_called(place.tensor), say(sentence, parts...));
   }
 
   TensorPlace weight(std::string_view key) {
@@ -44,8 +45,8 @@ class TensorLocator {
     const SafetensorsEntry& entry = model_.tensor(name);
     TensorPlace place{model_.file_of(name), name, 0, 0, {}};
     expect_readable(entry, place.file);
-    if (entry.shape.size() != 2) refuse(place, fmt::format("is {}, expected a matrix", shape_of(entry)));
-    if (entry.size() == 0) refuse(place, fmt::format("is {} and holds no number", shape_of(entry)));
+    if (entry.shape.size() != 2) refuse(place, {"is {}, expected a matrix", "是 {}，应为矩阵"}, shape_of(entry));
+    if (entry.size() == 0) refuse(place, {"is {} and holds no number", "是 {}，不含任何数"}, shape_of(entry));
     place.in = entry.shape[names_.out_by_in ? 1 : 0];
     place.out = entry.shape[names_.out_by_in ? 0 : 1];
     return place;
@@ -58,7 +59,9 @@ class TensorLocator {
     TensorPlace place{model_.file_of(named(key)), named(key), 1, length, {}};
     expect_readable(entry, place.file);
     if (entry.shape != std::vector<Index>{length})
-      refuse(place, fmt::format("is {}, expected {} numbers, as many as its weights give", shape_of(entry), length));
+      refuse(place,
+             {"is {}, expected {} numbers, as many as its weights give", "是 {}，应为 {} 个数，与其权重矩阵给出的列数相同"},
+             shape_of(entry), length);
     return place;
   }
 
@@ -71,9 +74,12 @@ class TensorLocator {
   void refuse_uneven(const TensorPlace& joined) const {
     if (joined.out == 3 * joined.in) return;
     const auto [rows, cols] = names_.out_by_in ? std::pair{joined.out, joined.in} : std::pair{joined.in, joined.out};
-    const std::string_view expected = names_.out_by_in ? "three times as many rows as columns (out×in: Q, K, V)"
-                                                       : "three times as many columns as rows (in×out: Q, K, V)";
-    refuse(joined, fmt::format("is {}×{}, expected {}; this is another kind of attention", rows, cols, expected));
+    const Text expected =
+        names_.out_by_in
+            ? Text{"three times as many rows as columns (out×in: Q, K, V)", "行数为列数的三倍（输出×输入：Q、K、V）"}
+            : Text{"three times as many columns as rows (in×out: Q, K, V)", "列数为行数的三倍（输入×输出：Q、K、V）"};
+    refuse(joined, {"is {}×{}, expected {}; this is another kind of attention", "是 {}×{}，应当{}；这是另一种注意力"}, rows,
+           cols, expected);
   }
 
   static TensorPlace part(const TensorPlace& whole, Index first, Index count) {
@@ -109,11 +115,12 @@ class TensorLocator {
 };
 
 // "\"x.q_proj.weight\" gives 8 columns (8×4, out×in)"
-std::string told(const TensorPlace& place, bool out_by_in) {
-  return fmt::format("the {} gives {} columns{}", tensor_called(place.tensor), place.out,
-                     place.cut ? " to each of Q, K and V"
-                               : fmt::format(" (it is {}×{}, {})", out_by_in ? place.out : place.in,
-                                             out_by_in ? place.in : place.out, out_by_in ? "out×in" : "in×out"));
+Saying told(const TensorPlace& place, bool out_by_in) {
+  return say({"the {} gives {} columns{}", "{}给出 {} 列{}"}, tensor_called(place.tensor), place.out,
+             place.cut ? Saying{" to each of Q, K and V", "，Q、K、V 各有这么多"}
+                       : say({" (it is {}×{}, {})", "（它是 {}×{}，{}）"}, out_by_in ? place.out : place.in,
+                             out_by_in ? place.in : place.out,
+                             out_by_in ? Text{"out×in", "输出×输入"} : Text{"in×out", "输入×输出"}));
 }
 
 // What an option says, or else the config; both must agree.
@@ -121,10 +128,10 @@ std::optional<Configured<Index>> agreed(std::string_view option, std::optional<I
                                         const std::optional<Configured<Index>>& configured) {
   if (!said) return configured;
   if (configured && configured->value != *said)
-    throw Error(
-        fmt::format("{} {} contradicts {} in config.json, which is {}; leave the option out, or import from a folder "
-                    "without that file",
-                    option, *said, configured->key, configured->value));
+    throw Error({"{} {} contradicts {} in config.json, which is {}; leave the option out, or import from a folder without "
+                 "that file",
+                 "{} {} 与 config.json 的 {}（{}）矛盾；请去掉这个选项，或从没有该文件的文件夹导入"},
+                option, *said, configured->key, configured->value);
   return configured ? configured : Configured<Index>{*said, ""};
 }
 
@@ -146,29 +153,35 @@ class HeadCounter {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& says, const std::string& needs, const TensorPlace& place) const {
-    throw Error(fmt::format("{}, so {}, but {}", says, needs, told(place, tensors_.out_by_in)));
+  [[noreturn]] void refuse(const Saying& says, const Saying& needs, const TensorPlace& place) const {
+    throw Error({"{}, so {}, but {}", "{}，因此{}，但{}"}, says, needs, told(place, tensors_.out_by_in));
   }
 
   void check_hidden_size() const {
     const auto hidden = hidden_size();
     if (hidden && hidden->value != tensors_.q.W.in)
-      throw Error(fmt::format("{} in config.json is {}, but the {} takes {} columns; they are not of one model",
-                              hidden->key, hidden->value, tensor_called(tensors_.q.W.tensor), tensors_.q.W.in));
+      throw Error({"{} in config.json is {}, but the {} takes {} columns; they are not of one model",
+                   "config.json 的 {} 是 {}，但{}需要 {} 列；它们不属于同一个模型"},
+                  hidden->key, hidden->value, tensor_called(tensors_.q.W.tensor), tensors_.q.W.in);
   }
 
   std::optional<Configured<Index>> hidden_size() const { return config_.count({"hidden_size", "n_embd", "d_model"}); }
 
   // "config.json says 12 heads (num_attention_heads)"
-  std::string heads_said() const { return fmt::format("there are {} heads ({})", counts_.heads, counts_.heads_from.en); }
+  Saying heads_said() const {
+    return say({"there are {} heads ({})", "有 {} 个头（{}）"}, counts_.heads, counts_.heads_from);
+  }
 
   void count_queries() {
     const TensorPlace& q = tensors_.q.W;
     const auto heads = agreed("--heads", options_.heads, config_.count({"num_attention_heads", "n_head", "num_heads"}));
     if (!heads)
-      throw Error(
-          fmt::format("{}, but nothing says how many heads share them{}; say it with --heads", told(q, tensors_.out_by_in),
-                      config_.given() ? ": config.json has no num_attention_heads" : ", since there is no config.json"));
+      throw Error({"{}, but nothing says how many heads share them{}; say it with --heads",
+                   "{}，但没有说明由几个头分享{}；请用 --heads 指定"},
+                  told(q, tensors_.out_by_in),
+                  config_.given()
+                      ? Text{": config.json has no num_attention_heads", "（config.json 没有 num_attention_heads）"}
+                      : Text{", since there is no config.json", "（没有 config.json）"});
     counts_.heads = heads->value;
     counts_.heads_from = origin(*heads, "--heads");
     const auto hidden = hidden_size();
@@ -182,11 +195,11 @@ class HeadCounter {
       counts_.d_k = q.out / counts_.heads;
       counts_.d_k_from = {"by the shapes", "由张量形状得出"};
     } else {
-      refuse(heads_said(), "they need a multiple of that", q);
+      refuse(heads_said(), {"they need a multiple of that", "列数应为它的倍数"}, q);
     }
     if (q.out / counts_.heads != counts_.d_k || q.out % counts_.heads != 0)
-      refuse(fmt::format("{} of size {} ({})", heads_said(), counts_.d_k, counts_.d_k_from.en),
-             fmt::format("the queries need {} columns", counts_.heads * counts_.d_k), q);
+      refuse(say({"{} of size {} ({})", "{}，每个头宽 {}（{}）"}, heads_said(), counts_.d_k, counts_.d_k_from),
+             say({"the queries need {} columns", "查询需要 {} 列"}, counts_.heads * counts_.d_k), q);
   }
 
   void count_keys() {
@@ -204,29 +217,29 @@ class HeadCounter {
       counts_.kv_heads_from = {"by the shapes", "由张量形状得出"};
     }
     if (k.out % counts_.d_k != 0 || k.out / counts_.d_k != counts_.kv_heads)
-      refuse(fmt::format("there are {} key/value heads ({}) of size {} ({})", counts_.kv_heads, counts_.kv_heads_from.en,
-                         counts_.d_k, counts_.d_k_from.en),
-             fmt::format("the keys need {} columns", counts_.kv_heads * counts_.d_k), k);
+      refuse(say({"there are {} key/value heads ({}) of size {} ({})", "有 {} 个键值头（{}），每个宽 {}（{}）"},
+                 counts_.kv_heads, counts_.kv_heads_from, counts_.d_k, counts_.d_k_from),
+             say({"the keys need {} columns", "键需要 {} 列"}, counts_.kv_heads * counts_.d_k), k);
     if (counts_.heads % counts_.kv_heads != 0)
-      throw Error(fmt::format("{} heads ({}) cannot share {} key/value heads ({}) evenly", counts_.heads,
-                              counts_.heads_from.en, counts_.kv_heads, counts_.kv_heads_from.en));
+      throw Error({"{} heads ({}) cannot share {} key/value heads ({}) evenly", "{} 个头（{}）不能均分 {} 个键值头（{}）"},
+                  counts_.heads, counts_.heads_from, counts_.kv_heads, counts_.kv_heads_from);
   }
 
   // d_v may differ from d_k.
   void check_values() const {
     const TensorPlace &k = tensors_.k.W, &v = tensors_.v.W, &o = tensors_.o.W;
     if (v.out % counts_.kv_heads != 0)
-      refuse(fmt::format("there are {} key/value heads ({})", counts_.kv_heads, counts_.kv_heads_from.en),
-             "the values need a multiple of that", v);
+      refuse(say({"there are {} key/value heads ({})", "有 {} 个键值头（{}）"}, counts_.kv_heads, counts_.kv_heads_from),
+             {"the values need a multiple of that", "值的列数应为它的倍数"}, v);
     const Index concat = counts_.heads * (v.out / counts_.kv_heads);
     if (o.in != concat)
-      throw Error(fmt::format("{} heads of {} values are {} columns side by side, but the {} takes {}", counts_.heads,
-                              v.out / counts_.kv_heads, concat, tensor_called(o.tensor), o.in));
+      throw Error({"{} heads of {} values are {} columns side by side, but the {} takes {}",
+                   "{} 个头各 {} 列，并排共 {} 列，但{}需要 {} 列"},
+                  counts_.heads, v.out / counts_.kv_heads, concat, tensor_called(o.tensor), o.in);
     if (k.in != v.in)
-      throw Error(
-          fmt::format("the tensor \"{}\" takes {} columns and \"{}\" takes {}; mha computes keys and values from one "
-                      "input",
-                      escape(k.tensor, 200), k.in, escape(v.tensor, 200), v.in));
+      throw Error({"the tensor \"{}\" takes {} columns and \"{}\" takes {}; mha computes keys and values from one input",
+                   "张量“{}”需要 {} 列，而“{}”需要 {} 列；mha 由同一个输入计算键和值"},
+                  escape(k.tensor, 200), k.in, escape(v.tensor, 200), v.in);
   }
 
   const AttentionTensors& tensors_;

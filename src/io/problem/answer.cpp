@@ -44,8 +44,9 @@ constexpr std::array<std::string_view, 11> not_matrices = {"format", "version", 
                                                            "dtype",  "rounding", "config", "parameters",  "tokens"};
 constexpr std::array<std::string_view, 3> array_endings = {".npy", ".npz", ".safetensors"};
 constexpr std::array<std::string_view, 4> texts_of_answer = {"config", "title", "description", "tokens"};
-constexpr std::string_view expected =
-    "one answer: {\"A1\": …, \"Y\": …}, or as a trace: {\"heads\": [{\"weights\": …}], \"output\": …}";
+constexpr Text expected = {
+    "one answer: {\"A1\": …, \"Y\": …}, or as a trace: {\"heads\": [{\"weights\": …}], \"output\": …}",
+    "一份答卷：{\"A1\": …, \"Y\": …}，或写成计算记录的样子：{\"heads\": [{\"weights\": …}], \"output\": …}"};
 
 bool is_matrix_key(std::string_view key) {
   return std::find(not_matrices.begin(), not_matrices.end(), key) == not_matrices.end();
@@ -56,7 +57,7 @@ constexpr Index most_layers = 100'000;
 int layer_number(const Node& node) {
   const Index number = expect_integer(node);
   if (number < 1 || number > most_layers)
-    fail(node, fmt::format("found layer {}; layers are counted from 1 to their number", number));
+    fail(node, {"found layer {}; layers are counted from 1 to their number", "读到第 {} 层；层从 1 开始编号"}, number);
   return static_cast<int>(number) - 1;
 }
 
@@ -90,7 +91,7 @@ class AnswerReader {
   void pass_over(const Member& member, const std::vector<std::string>& known);
 
   Answer answer_;
-  int layer_ = 0;  // that is being read
+  int layer_ = 0;            // that is being read
   bool is_problem_ = false;  // weights stand in it
 };
 
@@ -101,10 +102,13 @@ Answer AnswerReader::read(Node& root) {
   }
   const auto is_input = [](const AnswerMatrix& matrix) { return matrix.step == StepId::X; };
   if (is_problem_ && std::all_of(answer_.matrices.begin(), answer_.matrices.end(), is_input))
-    fail(root, fmt::format("this is a problem: X and weights, and no step that follows from them; expected {}.", expected));
+    fail(root,
+         {"this is a problem: X and weights, and no step that follows from them; expected {}.",
+          "这是一道题目：只有 X 和权重矩阵，没有由它们得出的步骤；应为{}。"},
+         expected);
   if (answer_.matrices.empty() && answer_.left_blank.empty()) {
-    const std::string hint = answer_.unknown.empty() ? "" : " " + answer_.unknown.front();
-    fail(root, fmt::format("no matrix of any step is in it; expected {}.{}", expected, hint));
+    const Saying hint = answer_.unknown.empty() ? Saying{} : say({" {}", "{}"}, answer_.unknown.front());
+    fail(root, {"no matrix of any step is in it; expected {}.{}", "其中没有任何步骤的矩阵；应为{}。{}"}, expected, hint);
   }
   return std::move(answer_);
 }
@@ -129,9 +133,12 @@ void AnswerReader::read_layers(Node& node) {
   if (node.as<Null>() != nullptr) return;
   List* list = node.as<List>();
   if (list == nullptr)
-    fail(node, fmt::format("found {}, expected a list of layers: [{{\"heads\": …}}, …]", describe(node)));
+    fail(node,
+         {"found {}, expected a list of layers: [{{\"heads\": …}}, …]", "读到{}，应为各层的列表：[{{\"heads\": …}}, …]"},
+         describe(node));
   for (std::size_t i = 0; i < list->size(); ++i) {
-    Object& layer = expect_object((*list)[i], "one layer: {\"heads\": …, \"output\": …}");
+    Object& layer =
+        expect_object((*list)[i], {"one layer: {\"heads\": …, \"output\": …}", "一层：{\"heads\": …, \"output\": …}"});
     layer_ = static_cast<int>(i);
     for (const Member& member : layer)
       if (member.key == "layer") layer_ = layer_number(member.node);
@@ -142,7 +149,8 @@ void AnswerReader::read_layers(Node& node) {
 }
 
 void AnswerReader::read_packed(Node& node) {
-  for (Member& member : expect_object(node, "the packed products: {\"Q\": …, \"K\": …, \"V\": …}")) {
+  for (Member& member : expect_object(
+           node, {"the packed products: {\"Q\": …, \"K\": …, \"V\": …}", "合并的乘积：{\"Q\": …, \"K\": …, \"V\": …}"})) {
     if (const std::optional<StepId> step = packed_step(member.key))
       take(member.node, *step, std::nullopt);
     else
@@ -156,19 +164,24 @@ void AnswerReader::read_heads(Node& node) {
   const Grid* empty = node.as<Grid>();
   if (empty != nullptr && empty->axes == std::vector<Index>{0}) return;
   if (list == nullptr)
-    fail(node, fmt::format("found {}, expected a list of heads: [{{\"weights\": …}}, …]", describe(node)));
+    fail(node,
+         {"found {}, expected a list of heads: [{{\"weights\": …}}, …]",
+          "这里是{}，应为各头的列表：[{{\"weights\": …}}, …]"},
+         describe(node));
   for (std::size_t i = 0; i < list->size(); ++i) read_head((*list)[i], static_cast<Index>(i));
 }
 
 void AnswerReader::read_head(Node& node, Index place) {
-  Object& head = expect_object(node, "one head: {\"weights\": …}");
+  Object& head = expect_object(node, {"one head: {\"weights\": …}", "一个头：{\"weights\": …}"});
   std::optional<Index> kv_head;
   for (Member& member : head) {
     if (member.key == "kv_head") kv_head = expect_integer(member.node) - 1;
     if (member.key == "head") {
       place = expect_integer(member.node) - 1;
       if (place < 0 || place >= most_heads)
-        fail(member.node, fmt::format("found head {}; heads are counted from 1 to their number", place + 1));
+        fail(member.node,
+             {"found head {}; heads are counted from 1 to their number", "这里是头 {}；头从 1 开始编号，不超过头数"},
+             place + 1);
     }
   }
   std::vector<std::string> known;
@@ -187,15 +200,13 @@ void AnswerReader::take(Node& node, StepId step, std::optional<Index> head, std:
   if (node.as<Null>() != nullptr) return answer_.left_blank.push_back(step);
   Grid& grid = expect_rows(node, Entries::answers);
   if (grid.nulls.size() == grid.numbers.size()) return answer_.left_blank.push_back(step);
-  if (step != StepId::X) {
-    answer_.decimals = std::max(answer_.decimals, grid.writing.decimals);
-    answer_.digits = std::max(answer_.digits, grid.writing.digits);
-  }
   if (step == StepId::masked) {
     for (const std::size_t hidden : grid.nulls) grid.numbers[hidden] = -std::numeric_limits<double>::infinity();
     grid.nulls.clear();
   }
-  AnswerMatrix matrix{step, head, std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls), kv_head, layer_};
+  AnswerMatrix matrix{
+      step,    head,  std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls), std::move(grid.writing),
+      kv_head, layer_};
   refuse_another(node, matrix);
   answer_.matrices.push_back(std::move(matrix));
 }
@@ -208,16 +219,18 @@ void AnswerReader::refuse_another(const Node& node, const AnswerMatrix& matrix) 
   };
   for (const AnswerMatrix& other : answer_.matrices)
     if (other.layer == matrix.layer && other.step == matrix.step && other.head == matrix.head && !same(other))
-      fail(node, fmt::format("{}{} is given twice, with different numbers; remove one of the two", name_of(matrix.step).id,
-                             matrix.head ? std::to_string(*matrix.head + 1) : ""));
+      fail(node,
+           {"{}{} is given twice, with different numbers; remove one of the two",
+            "{}{} 给出了两次，而且数不相同；请去掉一个"},
+           name_of(matrix.step).id, matrix.head ? std::to_string(*matrix.head + 1) : "");
 }
 
 // A slip of the pen in a name must not pass unseen.
 void AnswerReader::pass_over(const Member& member, const std::vector<std::string>& known) {
   is_problem_ = is_problem_ || member.key.rfind("W_", 0) == 0;
   const std::vector<std::string_view> names(known.begin(), known.end());
-  answer_.unknown.push_back(
-      fmt::format("{} names no step and was passed over.{}", quote(member.key), did_you_mean(member.key, names)));
+  answer_.unknown.push_back(say({"{} names no step and was passed over.{}", "{} 不是任何步骤的名称，已忽略。{}"},
+                                quote(member.key), did_you_mean(member.key, names)));
 }
 
 // `input` is what a Source is made from.
@@ -252,13 +265,17 @@ Grid grid_of(const std::shared_ptr<const StoredArray>& array, const std::string&
   Grid grid;
   grid.file = std::make_shared<const FileMatrix>(array, path);
   grid.axes = array->header.axes;
-  if (grid.axes.empty()) throw Error(fmt::format("{} is a single number, not a matrix", array->name));
+  if (grid.axes.empty()) throw Error({"{} is a single number, not a matrix", "{} 是单独一个数，不是矩阵"}, array->name);
   grid.numbers = Numbers(array->header.data_bytes() / static_cast<std::size_t>(bytes_of(array->header.type)));
   grid.file->read_addends(grid.numbers.data());
   const bool is_short = bytes_of(array->header.type) < 8;
-  for (std::size_t i = 0; i < grid.numbers.size(); ++i)
+  const std::size_t rank = grid.axes.size();
+  const auto one = static_cast<std::size_t>(grid.axes.back() * (rank > 1 ? grid.axes[rank - 2] : 1));  // matrix of several
+  for (std::size_t i = 0; i < grid.numbers.size(); ++i) {
+    if (i % one == 0) grid.writing.emplace_back();
     if (const double number = grid.numbers[i]; std::isfinite(number))
-      grid.writing.see(is_short ? fmt::format("{}", static_cast<float>(number)) : fmt::format("{}", number), number);
+      grid.writing.back().see(is_short ? fmt::format("{}", static_cast<float>(number)) : fmt::format("{}", number), number);
+  }
   return grid;
 }
 
@@ -271,8 +288,9 @@ Node read_arrays(const std::string& path, const std::optional<std::string>& as) 
     const std::string key = has_name ? flat_name(name) : as.value_or(std::filesystem::path(path).stem().string());
     const bool is_known = matrix_name(key).has_value();
     if (!has_name && !is_known)
-      throw Error(
-          fmt::format("{}: a .npy file does not say which matrix it holds; say it with --as, such as --as Y", path));
+      throw Error({"{}: a .npy file does not say which matrix it holds; say it with --as, such as --as Y",
+                   "{}：.npy 文件没有说明是哪个矩阵；请用 --as 指定，例如 --as Y"},
+                  path);
     if (name.starts_with("parameters.")) continue;
     Member& member = object.emplace_back(Member{key, {}, {{}, key, Null{}}});
     if (is_known) member.node.value = grid_of(archive.array(name), path);
@@ -300,7 +318,7 @@ Answer read_answer_file(const std::string& path, const std::optional<std::string
       answer.name = path;
       return answer;
     } catch (const InputFault& fault) {
-      throw Error(fmt::format("{}: {}{}{}", path, fault.path(), fault.path().empty() ? "" : ": ", fault.what()));
+      throw Error({"{}: {}{}{}", "{}: {}{}{}"}, path, fault.path(), fault.path().empty() ? "" : ": ", fault.sentence());
     }
   }
   const InputFile file(path);
@@ -315,22 +333,24 @@ Answer read_answer_line(std::string_view text, std::string_view file, Index line
   try {
     return read_answer(text, fmt::format("{}:{}", file, line));
   } catch (const InputFault& fault) {
-    throw named(file, InputFault({line, fault.position().column}, fault.path(), fault.what()));
+    throw named(file, InputFault({line, fault.position().column}, fault.path(), fault.sentence()));
   }
 }
 
 std::vector<std::pair<std::string, double>> read_points(const std::string& path) {
+  constexpr Text points_expected = {"the points of each step: {\"output\": 4, \"weights\": 2}",
+                                    "各步骤的分值：{\"output\": 4, \"weights\": 2}"};
   const InputFile file(path);
   return under_name(path, [&] {
     Source source(file.fd());
     Node root = read_json(source, {});
-    Object* object = &expect_object(root, "the points of each step: {\"output\": 4, \"weights\": 2}");
+    Object* object = &expect_object(root, points_expected);
     for (Member& member : *object)
-      if (member.key == "points") object = &expect_object(member.node, "the points of each step: {\"output\": 4}");
+      if (member.key == "points") object = &expect_object(member.node, points_expected);
     std::vector<std::pair<std::string, double>> points;
     for (const Member& member : *object) {
       points.emplace_back(member.key, expect_number(member.node));
-      if (points.back().second < 0) fail(member.node, "points are 0 or more");
+      if (points.back().second < 0) fail(member.node, {"points are 0 or more", "分值应为 0 或更大"});
     }
     return points;
   });

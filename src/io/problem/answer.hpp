@@ -10,6 +10,7 @@
 #include "core/numbers.hpp"
 #include "core/step.hpp"
 #include "core/tensor.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 
@@ -19,6 +20,7 @@ struct AnswerMatrix {
   std::vector<Index> axes;         // rows and columns, and in front of them what the file has: heads, a batch
   Numbers numbers;                 // row after row
   std::vector<std::size_t> blank;  // the places of entries that were not filled in; what stands there means nothing
+  std::vector<Writing> writing;    // of each matrix; empty: the numbers are no text
   std::optional<Index> kv_head;    // from 0, where the file says to whom keys and values belong
   int layer = 0;                   // of a stack, from 0
 };
@@ -27,10 +29,7 @@ struct Answer {
   std::string name;  // the file's, or that of a line
   std::vector<AnswerMatrix> matrices;
   std::vector<StepId> left_blank;  // steps with a matrix in which nothing is filled in
-  // How exactly the numbers are written, the most anywhere in the answer. X is not counted: it is copied, not computed.
-  int decimals = 0;
-  int digits = 0;
-  std::vector<std::string> unknown;  // keys that name no step, each with a suggestion where one is near
+  std::vector<Saying> unknown;     // keys that name no step, each with a suggestion where one is near
 };
 
 // Each throws Error where the text cannot be read as matrices of numbers. A matrix of nothing but null is one that was not

@@ -18,22 +18,31 @@ void check_product(const Node& node, std::string_view name, const Shape& shape, 
   const bool out_by_in = layout == Layout::torch;
   const Index found = out_by_in ? shape.cols : shape.rows;
   if (found == operand.cols) return;
-  std::string remedy;
+  Text remedy;
   if (width_of(shape, layout) == operand.cols)
-    remedy = out_by_in ? "; transposed it would fit: if your weights are stored in×out, leave \"layout\": \"torch\" out"
-                       : "; transposed it would fit: if your weights are stored out×in, as PyTorch's Linear stores them, "
-                         "write \"layout\": \"torch\"";
+    remedy = out_by_in
+                 ? Text{"; transposed it would fit: if your weights are stored in×out, leave \"layout\": \"torch\" out",
+                        "；转置以后就合适：如果你的权重矩阵按“输入×输出”存放，请去掉 \"layout\": \"torch\""}
+                 : Text{
+                       "; transposed it would fit: if your weights are stored out×in, as PyTorch's Linear stores them, "
+                       "write \"layout\": \"torch\"",
+                       "；转置以后就合适：如果你的权重矩阵按“输出×输入”存放（同 PyTorch 的 Linear），请写 \"layout\": "
+                       "\"torch\""};
   fail(node,
-       fmt::format("{} is {}×{} and W_{} is {}×{}{}: W_{} needs {}, as many as {} has columns, but has {}{}", operand.name,
-                   operand.rows, operand.cols, name, shape.rows, shape.cols, out_by_in ? " as stored (out×in)" : "", name,
-                   counted(operand.cols, out_by_in ? "column" : "row"), operand.name, found, remedy));
+       {"{} is {}×{} and W_{} is {}×{}{}: W_{} needs {}, as many as {} has columns, but has {}{}",
+        "{} 是 {}×{}，而 W_{} 是 {}×{}{}：W_{} 需要 {}，与 {} 的列数相同，实际有 {}{}"},
+       operand.name, operand.rows, operand.cols, name, shape.rows, shape.cols,
+       out_by_in ? Text{" as stored (out×in)", "（按“输出×输入”存放）"} : Text{}, name,
+       counted(operand.cols, out_by_in ? "column" : "row"), operand.name, found, remedy);
 }
 
 void check_bias(Node& node, std::string_view name, Index columns) {
   const Index found = expect_vector(node);
   if (found != columns)
-    fail(node, fmt::format("b_{} has {}, expected {}, one for each column of the product with W_{}", name,
-                           counted(found, "number"), columns, name));
+    fail(node,
+         {"b_{} has {}, expected {}, one for each column of the product with W_{}",
+          "b_{} 有 {}，应为 {} 个，与用 W_{} 作投影所得的列数相同"},
+         name, counted(found, "number"), columns, name);
 }
 
 // Matrices of one shape on top of one another, each in a file of its own or a part of one.
@@ -103,8 +112,10 @@ Linear take_linear(const LinearNodes& nodes, const OperandShape& operand, Layout
     check_product(node, nodes.name, shape, operand, layout);
     if (i == 0) first = shape;
     if (shape != first)
-      fail(node, fmt::format("this W_{} gives {} = {} and {} gives {}; all heads agree on {}", nodes.name, nodes.width,
-                             width_of(shape, layout), nodes.W.front()->path, width_of(first, layout), nodes.width));
+      fail(node,
+           {"this W_{} gives {} = {} and {} gives {}; all heads agree on {}",
+            "这个 W_{} 给出 {} = {}，而 {} 给出 {}；各头的 {} 应当相同"},
+           nodes.name, nodes.width, width_of(shape, layout), nodes.W.front()->path, width_of(first, layout), nodes.width);
     if (nodes.b[i] != nullptr) check_bias(*nodes.b[i], nodes.name, width_of(shape, layout));
   }
   return {stack_weights(nodes.W, first), stack_biases(nodes.b, width_of(first, layout))};

@@ -31,25 +31,31 @@ constexpr std::string_view align_words[] = {"top-left", "bottom-right"};
 // Where n ≠ m, a rule that compares positions must be told where the queries stand.
 void check_align(const Node& node, const Mask& mask, const Problem& problem) {
   if (mask.align || problem.queries() == problem.keys()) return;
-  fail(node,
-       fmt::format("{} and {}: say where query i stands among the keys, {}", counted(problem.queries(), "query row"),
-                   counted(problem.keys(), "key"),
-                   mask.kind == Mask::Kind::causal
-                       ? "\"causal-top-left\" (at key i), \"causal-bottom-right\" (the last query at the last key) or "
-                         "{\"causal\": {\"align\": 2}} (at key i + 2)"
-                       : "\"align\": \"top-left\" (at key i), \"bottom-right\" (the last query at the last key) or a "
-                         "number (2: at key i + 2)"));
+  fail(node, {"{} and {}: say where query i stands among the keys, {}", "{}，{}：请说明查询 i 位于键中的何处，{}"},
+       counted(problem.queries(), "query row"), counted(problem.keys(), "key"),
+       mask.kind == Mask::Kind::causal
+           ? Text{"\"causal-top-left\" (at key i), \"causal-bottom-right\" (the last query at the last key) or "
+                  "{\"causal\": {\"align\": 2}} (at key i + 2)",
+                  "\"causal-top-left\"（在键 i 处）、\"causal-bottom-right\"（最后的查询在最后的键处）或 {\"causal\": "
+                  "{\"align\": 2}}（在键 i + 2 处）"}
+           : Text{"\"align\": \"top-left\" (at key i), \"bottom-right\" (the last query at the last key) or a number (2: "
+                  "at key i + 2)",
+                  "\"align\": \"top-left\"（在键 i 处）、\"bottom-right\"（最后的查询在最后的键处）或一个数（2：在键 i + 2 "
+                  "处）"});
 }
 
 Align read_align(Node& node, const Problem& problem) {
   if (const std::string* text = node.as<std::string>()) {
     if (*text == align_words[0]) return {Align::Kind::top_left, {}};
     if (*text == align_words[1]) return {Align::Kind::bottom_right, {}};
-    fail(node, fmt::format("unknown align {}.{} Known: \"top-left\", \"bottom-right\", an integer, or one for each item",
-                           quote(*text), did_you_mean(*text, align_words)));
+    fail(node,
+         {"unknown align {}.{} Known: \"top-left\", \"bottom-right\", an integer, or one for each item",
+          "不认识的 align {}。{}可以写 \"top-left\"、\"bottom-right\"、一个整数，或每个样本一个整数"},
+         quote(*text), did_you_mean(*text, align_words));
   }
   if (node.as<Scalar>() != nullptr) return {Align::Kind::offset, {expect_integer(node)}};
-  return {Align::Kind::per_item, expect_integers(node, problem.batch(), "one for each item of the batch")};
+  return {Align::Kind::per_item,
+          expect_integers(node, problem.batch(), {"one for each item of the batch", "批次中每个样本一个"})};
 }
 
 // Of a mask whose object these are.
@@ -59,7 +65,9 @@ void set_align(Mask& mask, const Fields& fields, const Problem& problem) {
 }
 
 void read_causal(Node& node, Mask& mask, const Problem& problem) {
-  const Fields fields(node, causal_keys, "{\"align\": …}; for the plain mask write \"causal\"");
+  const Fields fields(
+      node, causal_keys,
+      {"{\"align\": …}; for the plain mask write \"causal\"", "{\"align\": …}；通常的因果掩码写作 \"causal\""});
   set_align(mask, fields, problem);
 }
 
@@ -67,22 +75,29 @@ std::optional<Index> read_limit(const Node* node) {
   if (node == nullptr || node->as<Null>() != nullptr) return std::nullopt;
   const Index limit = expect_integer(*node);
   if (limit < 0)
-    fail(*node, fmt::format("found {}, expected how many keys may be seen on this side: 0 or more, or null", limit));
+    fail(*node,
+         {"found {}, expected how many keys may be seen on this side: 0 or more, or null",
+          "这里是 {}，应为这一侧可看的键的个数：0 或更大，或者 null"},
+         limit);
   return limit;
 }
 
 void read_window(Node& node, Mask& mask, const Problem& problem) {
-  const Fields fields(node, window_keys, "{\"left\": 2, \"right\": 0}");
+  const Fields fields(node, window_keys, {"{\"left\": 2, \"right\": 0}", "{\"left\": 2, \"right\": 0}"});
   if (fields["left"] == nullptr && fields["right"] == nullptr)
-    fail(node, "\"left\" and \"right\" are missing; write how many keys may be seen on each side, null for no limit");
+    fail(node, {"\"left\" and \"right\" are missing; write how many keys may be seen on each side, null for no limit",
+                "缺少 \"left\" 和 \"right\"；请写出每一侧可看几个键，null 表示不限"});
   mask.left = read_limit(fields["left"]);
   mask.right = read_limit(fields["right"]);
   set_align(mask, fields, problem);
 }
 
 void read_alibi(Node& node, Mask& mask, const Problem& problem) {
-  const Fields fields(node, alibi_keys, "{\"slopes\": […]}; for the usual slopes write \"alibi\"");
-  if (Node* slopes = fields["slopes"]) mask.slopes = expect_numbers(*slopes, problem.heads, "one for each head");
+  const Fields fields(
+      node, alibi_keys,
+      {"{\"slopes\": […]}; for the usual slopes write \"alibi\"", "{\"slopes\": […]}；通常的斜率写作 \"alibi\""});
+  if (Node* slopes = fields["slopes"])
+    mask.slopes = expect_numbers(*slopes, problem.heads, {"one for each head", "每个头一个"});
   set_align(mask, fields, problem);
 }
 
@@ -92,11 +107,13 @@ void read_padding(Node& node, Mask& mask, const Problem& problem) {
   const bool for_all = axes == std::vector{problem.keys()};
   const bool per_item = problem.batched && axes == std::vector{problem.batch(), problem.keys()};
   if (!for_all && !per_item)
-    fail(node, fmt::format("found {}, expected {}, one for each key{}; 1 marks a real token", describe(node),
-                           counted(problem.keys(), "number"),
-                           problem.batched
-                               ? fmt::format(", or {}×{} of them, one row for each item", problem.batch(), problem.keys())
-                               : ""));
+    fail(node,
+         {"found {}, expected {}, one for each key{}; 1 marks a real token",
+          "这里是{}，应为 {}，每个键一个{}；1 表示真实词元"},
+         describe(node), counted(problem.keys(), "number"),
+         problem.batched ? say({", or {}×{} of them, one row for each item", "，或 {}×{} 个，每个样本一行"},
+                               problem.batch(), problem.keys())
+                         : Saying{});
   mask.matrix_axes = static_cast<int>(axes.size());
   mask.matrix = take_tensor(node, {per_item ? problem.batch() : 1, 1, 1, problem.keys()});
 }
@@ -105,11 +122,15 @@ void read_padding(Node& node, Mask& mask, const Problem& problem) {
   const Index b = problem.batch(), h = problem.heads, n = problem.queries(), m = problem.keys();
   const bool looks_per_head = axes == std::vector{h, n, m};
   fail(node,
-       fmt::format(
-           "the shape is {}, expected {}×{} (queries×keys), {}×{}×{} (one for each item) or {}×{}×{}×{} (one for "
-           "each item and head; 1 serves for all items, heads or queries){}",
-           shape_text(axes), n, m, b, n, m, b, h, n, m,
-           looks_per_head ? fmt::format("; one for each head is 1×{}×{}×{}: put it into one more list", h, n, m) : ""));
+       {"the shape is {}, expected {}×{} (queries×keys), {}×{}×{} (one for each item) or {}×{}×{}×{} (one for each item "
+        "and head; 1 serves for all items, heads or queries){}",
+        "形状是 {}，应为 {}×{}（查询×键）、{}×{}×{}（每个样本一个）或 {}×{}×{}×{}（每个样本和头一个；样本、头、查询数处写 "
+        "1 表示通用）{}"},
+       shape_text(axes), n, m, b, n, m, b, h, n, m,
+       looks_per_head ? say({"; one for each head is 1×{}×{}×{}: put it into one more list",
+                             "；每个头一个是 1×{}×{}×{}：请再套一层列表"},
+                            h, n, m)
+                      : Saying{});
 }
 
 // n×m, batch×n×m, or batch×heads×n×m where all but m may be 1.
@@ -163,33 +184,42 @@ Mask read_word(const Node& node, const std::string& text, const Problem& problem
     return mask;
   }
   for (const std::string_view key : mask_keys)
-    if (key == text) fail(node, fmt::format("the mask \"{}\" needs more than its name: {{\"{}\": …}}", key, key));
-  fail(node, fmt::format("unknown mask {}.{}", quote(text), did_you_mean_or_known(text, known)));
+    if (key == text)
+      fail(node, {"the mask \"{}\" needs more than its name: {{\"{}\": …}}", "掩码 \"{}\" 只有名称还不够：{{\"{}\": …}}"},
+           key, key);
+  fail(node, {"unknown mask {}.{}", "不认识的掩码 {}。{}"}, quote(text), did_you_mean_or_known(text, known));
 }
 
 [[noreturn]] void refuse_bare_matrix(const Node& node) {
-  fail(node, fmt::format("found {}, which does not say what its entries do; write {{\"allow\": …}} (1 may be seen), "
-                         "{{\"block\": …}} (1 is hidden) or {{\"add\": …}} (added to the scores)",
-                         describe(node)));
+  fail(node,
+       {"found {}, which does not say what its entries do; write {{\"allow\": …}} (1 may be seen), {{\"block\": …}} (1 is "
+        "hidden) or {{\"add\": …}} (added to the scores)",
+        "这里是{}，没有说明其中的元素做什么；请写 {{\"allow\": …}}（1 可看）、{{\"block\": …}}（1 遮住）或 {{\"add\": "
+        "…}}（加到分数上）"},
+       describe(node));
 }
 
 Mask read_mask(Node& node, const Problem& problem) {
   if (const std::string* text = node.as<std::string>()) return read_word(node, *text, problem);
   if (node.as<Grid>() != nullptr || node.as<List>() != nullptr) refuse_bare_matrix(node);
-  const Fields fields(node, mask_keys, "a mask: \"none\", \"causal\", {\"allow\": …}, …");
+  const Fields fields(node, mask_keys,
+                      {"a mask: \"none\", \"causal\", {\"allow\": …}, …", "掩码：\"none\"、\"causal\"、{\"allow\": …} 等"});
   Mask mask;
   mask.short_form = false;
   bool found = false;
   for (const Mask::Kind kind : mask_objects) {
     Node* const value = fields[mask_name(kind)];
     if (value == nullptr) continue;
-    if (found) fail(node, "one object holds two masks; write a list of them, all are applied: [{…}, {…}]");
+    if (found)
+      fail(node, {"one object holds two masks; write a list of them, all are applied: [{…}, {…}]",
+                  "一个对象里有两个掩码；请写成列表，全部生效：[{…}, {…}]"});
     found = true;
     mask.kind = kind;
     read_member(kind, *value, mask, problem);
   }
   if (!found)
-    fail(node, "the object names no mask; write \"none\", or one of causal, window, padding, allow, block, add, alibi");
+    fail(node, {"the object names no mask; write \"none\", or one of causal, window, padding, allow, block, add, alibi",
+                "对象里没有掩码；请写 \"none\"，或 causal、window、padding、allow、block、add、alibi 之一"});
   return mask;
 }
 

@@ -21,16 +21,22 @@ constexpr auto rope_keys =
 
 Caption read_caption(Node& node) {
   if (const std::string* text = node.as<std::string>()) return {*text, "", false};
-  const Fields fields(node, caption_keys, "a text, or {\"en\": \"…\", \"zh\": \"…\"}");
+  const Fields fields(node, caption_keys,
+                      {"a text, or {\"en\": \"…\", \"zh\": \"…\"}", "文本，或 {\"en\": \"…\", \"zh\": \"…\"}"});
   for (const std::string_view language : caption_keys)
     if (fields[language] == nullptr)
-      fail(node, fmt::format("\"{}\" is missing; write both languages, or one plain text", language));
+      fail(node,
+           {"\"{}\" is missing; write both languages, or one plain text", "缺少 \"{}\"；请写两种语言，或一个普通的文本"},
+           language);
   return {expect_text(*fields["en"]), expect_text(*fields["zh"]), true};
 }
 
 const List& expect_list_of_labels(const Node& node) {
   const List* list = node.as<List>();
-  if (list == nullptr) fail(node, fmt::format("found {}, expected a list of labels: [\"the\", \"cat\"]", describe(node)));
+  if (list == nullptr)
+    fail(node,
+         {"found {}, expected a list of labels: [\"the\", \"cat\"]", "这里是{}，应为词元名称的列表：[\"the\", \"cat\"]"},
+         describe(node));
   return *list;
 }
 
@@ -39,11 +45,14 @@ std::vector<std::string> read_labels_of_item(const Node& node, Index rows, std::
   const List& list = expect_list_of_labels(node);
   const auto found = static_cast<Index>(list.size());
   if (found != rows)
-    fail(node, fmt::format("{} for {} of {}; each row has one", counted(found, "label"), counted(rows, "row"), input));
+    fail(node, {"{} for {} of {}; each row has one", "词元名称有{0}，而 {2} 有{1}；每行一个"}, counted(found, "label"),
+         counted(rows, "row"), input);
   std::vector<std::string> labels;
   for (const Node& label : list) {
     if (label.as<std::string>() == nullptr)
-      fail(label, fmt::format("found {}, expected a label, which is a text in double quotes", describe(label)));
+      fail(label,
+           {"found {}, expected a label, which is a text in double quotes", "这里是{}，应为词元名称，即双引号中的文本"},
+           describe(label));
     labels.push_back(*label.as<std::string>());
   }
   return labels;
@@ -54,10 +63,16 @@ Labels read_labels(const Node& node, const Tensor& input, bool batched, std::str
   const bool per_item = !list.empty() && list.front().as<List>() != nullptr;
   const Shape& shape = input.shape();
   if (!per_item) return {read_labels_of_item(node, shape.rows, name)};
-  if (!batched) fail(node, fmt::format("lists of labels, but {} has no batch; write one list: [\"the\", \"cat\"]", name));
+  if (!batched)
+    fail(node,
+         {"lists of labels, but {} has no batch; write one list: [\"the\", \"cat\"]",
+          "词元名称的列表有几个，而 {} 没有批次；请写一个列表：[\"the\", \"cat\"]"},
+         name);
   if (static_cast<Index>(list.size()) != shape.batch)
-    fail(node, fmt::format("{} of labels for {} of {}; write one for each, or one for all",
-                           counted(static_cast<Index>(list.size()), "list"), counted(shape.batch, "item"), name));
+    fail(node,
+         {"{} of labels for {} of {}; write one for each, or one for all",
+          "词元名称有{0}，而 {2} 有{1}；请每个样本写一个，或全体共用一个"},
+         counted(static_cast<Index>(list.size()), "list"), counted(shape.batch, "item"), name);
   Labels labels;
   for (const Node& item : list) labels.push_back(read_labels_of_item(item, shape.rows, name));
   return labels;
@@ -67,7 +82,7 @@ constexpr std::string_view pairings[] = {"half", "interleaved"};
 
 double expect_positive(const Node& node) {
   const double number = expect_number(node);
-  if (number <= 0) fail(node, fmt::format("found {}, expected a number above 0", number));
+  if (number <= 0) fail(node, {"found {}, expected a number above 0", "这里是 {}，应为大于 0 的数"}, number);
   return number;
 }
 
@@ -76,14 +91,18 @@ Pairing read_pairing(const Node& node) {
   if (text == pairings[0]) return Pairing::half;
   if (text == pairings[1]) return Pairing::interleaved;
   fail(node,
-       fmt::format("unknown pairing {}.{} Known: \"half\" (column t with t + dims/2), \"interleaved\" (2t with 2t + 1)",
-                   quote(text), did_you_mean(text, pairings)));
+       {"unknown pairing {}.{} Known: \"half\" (column t with t + dims/2), \"interleaved\" (2t with 2t + 1)",
+        "不认识的配对方式 {}。{}可以写 \"half\"（列 t 与 t + dims/2）、\"interleaved\"（列 2t 与 2t + 1）"},
+       quote(text), did_you_mean(text, pairings));
 }
 
 Index read_dims(const Node& node, Index d_k) {
   const Index dims = expect_integer(node);
   if (dims < 2 || dims > d_k || dims % 2 != 0)
-    fail(node, fmt::format("found {}, expected an even number from 2 to d_k = {}: columns turn in pairs", dims, d_k));
+    fail(node,
+         {"found {}, expected an even number from 2 to d_k = {}: columns turn in pairs",
+          "这里是 {}，应为 2 到 d_k = {} 的偶数：列成对旋转"},
+         dims, d_k);
   return dims;
 }
 
@@ -99,7 +118,8 @@ void read_tokens(Node& node, Problem& problem) {
 
 void read_tokens_kv(Node& node, Problem& problem) {
   if (!problem.X_kv)
-    fail(node, "tokens_kv labels the rows of X_kv, and there is no X_kv; keys are labelled by tokens then");
+    fail(node, {"tokens_kv labels the rows of X_kv, and there is no X_kv; keys are labelled by tokens then",
+                "tokens_kv 给 X_kv 的行命名，而这里没有 X_kv；键此时用 tokens 的名称"});
   problem.tokens_kv = read_labels(node, *problem.X_kv, problem.batched, "X_kv");
 }
 
@@ -107,7 +127,10 @@ void read_tokens_kv(Node& node, Problem& problem) {
 void read_scale(Node& node, Problem& problem) {
   const std::string* text = node.as<std::string>();
   if (text != nullptr && *text != "none")
-    fail(node, fmt::format("found {}, expected a number or \"none\"; without the key the scale is 1/√d_k", quote(*text)));
+    fail(node,
+         {"found {}, expected a number or \"none\"; without the key the scale is 1/√d_k",
+          "这里是 {}，应为数或 \"none\"；不写这个键时缩放因子为 1/√d_k"},
+         quote(*text));
   problem.scale = text != nullptr ? Scale{Scale::Kind::none, 0} : Scale{Scale::Kind::number, expect_number(node)};
 }
 
@@ -126,20 +149,24 @@ void write_softcap(const ProblemPen& pen) {
 }
 
 void read_rope(Node& node, Problem& problem) {
-  const Fields fields(node, rope_keys, "an object, {} for the usual rotary positions");
+  const Fields fields(node, rope_keys, {"an object, {} for the usual rotary positions", "对象，{} 表示通常的旋转位置编码"});
   Rope rope;
   rope.dims = problem.d_k();
   if (const Node* dims = fields["dims"]) rope.dims = read_dims(*dims, problem.d_k());
   if (rope.dims % 2 != 0)
-    fail(node, fmt::format("d_k = {} is odd, but columns turn in pairs; write how many turn, {}", rope.dims,
-                           rope.dims > 1 ? fmt::format("\"dims\": {}", rope.dims - 1) : "which takes a d_k of at least 2"));
+    fail(node,
+         {"d_k = {} is odd, but columns turn in pairs; write how many turn, {}",
+          "d_k = {} 是奇数，而列成对旋转；请写明旋转几列，{}"},
+         rope.dims,
+         rope.dims > 1 ? named_so(fmt::format("\"dims\": {}", rope.dims - 1))
+                       : Text{"which takes a d_k of at least 2", "这需要 d_k 至少为 2"});
   if (const Node* base = fields["base"]) rope.base = expect_positive(*base);
   if (const Node* pairing = fields["pairing"]) rope.pairing = read_pairing(*pairing);
   if (const Node* start = fields["start"]) rope.start = expect_integer(*start);
   if (Node* positions = fields["positions"])
-    rope.positions = expect_integers(*positions, problem.queries(), "one for each row of X");
+    rope.positions = expect_integers(*positions, problem.queries(), {"one for each row of X", "X 的每行一个"});
   if (Node* positions = fields["positions_kv"])
-    rope.positions_kv = expect_integers(*positions, problem.keys(), "one for each key");
+    rope.positions_kv = expect_integers(*positions, problem.keys(), {"one for each key", "每个键一个"});
   problem.rope = std::move(rope);
 }
 
@@ -212,19 +239,19 @@ constexpr auto keys_of_layers = [] {
 }();
 
 constexpr KeySet key_sets[] = {
-    {"an entry of heads", head_keys},
-    {"an entry of kv_heads", kv_head_keys},
-    {"the problem itself", keys_of_table},
-    {"an entry of layers", keys_of_layers},
-    {"a title or description", caption_keys},
-    {"mask", mask_keys},
-    {"mask.causal", causal_keys},
-    {"mask.window", window_keys},
-    {"mask.alibi", alibi_keys},
-    {"rope", rope_keys},
-    {"norm", norm_keys},
-    {"mlp", mlp_keys},
-    {"a matrix in a file", matrix_file_keys},
+    {{"an entry of heads", "heads 的一项"}, head_keys},
+    {{"an entry of kv_heads", "kv_heads 的一项"}, kv_head_keys},
+    {{"the problem itself", "题目本身"}, keys_of_table},
+    {{"an entry of layers", "layers 的一项"}, keys_of_layers},
+    {{"a title or description", "标题或说明"}, caption_keys},
+    {{"mask", "mask"}, mask_keys},
+    {{"mask.causal", "mask.causal"}, causal_keys},
+    {{"mask.window", "mask.window"}, window_keys},
+    {{"mask.alibi", "mask.alibi"}, alibi_keys},
+    {{"rope", "rope"}, rope_keys},
+    {{"norm", "norm"}, norm_keys},
+    {{"mlp", "mlp"}, mlp_keys},
+    {{"a matrix in a file", "文件中的矩阵"}, matrix_file_keys},
 };
 
 bool is_among(std::string_view key, std::span<const std::string_view> keys) {
@@ -232,12 +259,14 @@ bool is_among(std::string_view key, std::span<const std::string_view> keys) {
 }
 
 [[noreturn]] void refuse_key(const Node& node, const Member& member, std::span<const std::string_view> known) {
-  std::string remedy;
+  Saying remedy;
   for (const KeySet& set : key_sets)  // where it belongs that is known, but not here
-    if (remedy.empty() && is_among(member.key, set.keys)) remedy = fmt::format(" It belongs in {}.", set.object);
-  if (remedy.empty()) remedy = did_you_mean_or_known(member.key, known);
+    if (remedy.en.empty() && is_among(member.key, set.keys))
+      remedy = say({" It belongs in {}.", "它属于 {}。"}, set.object);
+  if (remedy.en.empty()) remedy = did_you_mean_or_known(member.key, known);
   throw InputFault(member.position, node.path,
-                   fmt::format("unknown key {}.{} A key of your own starts with _.", quote(member.key), remedy));
+                   {"unknown key {}.{} A key of your own starts with _.", "不认识的键 {}。{}你自己的键以 _ 开头。"},
+                   quote(member.key), remedy);
 }
 
 }  // namespace
@@ -250,17 +279,19 @@ std::span<const KeySet> problem_keys() {
   return key_sets;
 }
 
-Fields::Fields(Node& node, std::span<const std::string_view> known, std::string_view what) : node_(&node), known_(known) {
+Fields::Fields(Node& node, std::span<const std::string_view> known, const Text& what) : node_(&node), known_(known) {
   for (const Member& member : expect_object(node, what))
     if (!is_among(member.key, known)) refuse_key(node, member, known);
 }
 
 Fields Fields::of_problem(Node& root) {
-  return {root, keys_of_table, "one problem: {\"X\": …, \"heads\": …, \"W_O\": …}"};
+  return {root,
+          keys_of_table,
+          {"one problem: {\"X\": …, \"heads\": …, \"W_O\": …}", "一道题目：{\"X\": …, \"heads\": …, \"W_O\": …}"}};
 }
 
 Fields Fields::of_layer(Node& layer) {
-  return {layer, keys_of_layers, "one layer: {\"heads\": …, \"W_O\": …}"};
+  return {layer, keys_of_layers, {"one layer: {\"heads\": …, \"W_O\": …}", "一层：{\"heads\": …, \"W_O\": …}"}};
 }
 
 Node* Fields::operator[](std::string_view key) const {

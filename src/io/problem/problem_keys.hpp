@@ -50,7 +50,7 @@ inline constexpr auto matrix_file_keys =
 class Fields {
  public:
   // The node must be an object with no other keys than these. `what` says what the object is for.
-  Fields(Node& node, std::span<const std::string_view> known, std::string_view what);
+  Fields(Node& node, std::span<const std::string_view> known, const Text& what);
   static Fields of_problem(Node& root);
   static Fields of_layer(Node& layer);  // of a stack: the same keys but those that go round the weights and rules
 
@@ -79,7 +79,7 @@ void check_norm_place(const Fields& fields, const Problem& problem);  // when al
 
 // What the weights are multiplied with: X, X_kv or Concat.
 struct OperandShape {
-  std::string_view name;
+  Text name;
   Index rows;
   Index cols;
 };

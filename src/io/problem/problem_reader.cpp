@@ -44,14 +44,17 @@ const Node* weights_of_queries(const Fields& fields) {
   const Node* const weights = weights_of_queries(fields);
   const Grid* const grid = weights == nullptr ? nullptr : weights->as<Grid>();
   if (grid == nullptr || grid->axes.size() != 2)
-    fail(fields.node(), "\"X\" is missing; write the tokens, one row each: \"X\": [[1, 0], [0, 1]]");
+    fail(fields.node(), {"\"X\" is missing; write the tokens, one row each: \"X\": [[1, 0], [0, 1]]",
+                         "缺少 \"X\"；请写出各词元，每个一行：\"X\": [[1, 0], [0, 1]]"});
   const Node* const node = fields["layout"];
   const std::string* const layout = node == nullptr ? nullptr : node->as<std::string>();
   const Index width = layout != nullptr && *layout == "torch" ? grid->axes[1] : grid->axes[0];
   fail(fields.node(),
-       fmt::format("\"X\" is missing; it is n×{}: write the n tokens, one row of {} each, \"X\": [[…], …], or name a "
-                   "file, \"X\": {{\"file\": \"X.npy\"}}",
-                   width, counted(width, "number")));
+       {"\"X\" is missing; it is n×{}: write the n tokens, one row of {} each, \"X\": [[…], …], or name a file, \"X\": "
+        "{{\"file\": \"X.npy\"}}",
+        "缺少 \"X\"，它是 n×{}：请写出 n 个词元，每个一行 {} 个数：\"X\": [[…], …]，或指定文件：\"X\": {{\"file\": "
+        "\"X.npy\"}}"},
+       width, counted(width, "number"));
 }
 
 // Every key of a layer belongs in an entry of layers.
@@ -59,12 +62,15 @@ void refuse_beside_layers(const Fields& fields) {
   for (const ProblemKey& row : keys_of_problem())
     if (const Node* const node = row.part == Part::frame ? nullptr : fields[row.key])
       fail(*node,
-           fmt::format("\"layers\" is given, and {} is a layer's own; write it in an entry of layers", quote(row.key)));
+           {"\"layers\" is given, and {} is a layer's own; write it in an entry of layers",
+            "已有 \"layers\"，而 {} 属于某一层；请写到 layers 的一项里"},
+           quote(row.key));
   for (const std::string_view key : {"X_kv", "tokens_kv"})
     if (const Node* const node = fields[key])
-      fail(*node, fmt::format("{} goes with one attention, and \"layers\" is given; each layer reads what the one before "
-                              "it gives",
-                              key));
+      fail(*node,
+           {"{} goes with one attention, and \"layers\" is given; each layer reads what the one before it gives",
+            "{} 只用于单个注意力，而这里有 \"layers\"；每一层读前一层的结果"},
+           key);
 }
 
 // What a layer behind the first one reads is not known before the run.
@@ -118,7 +124,10 @@ Problem read_problem(Input input, std::string_view name, const FileRules& rules)
 void read_layers(Node& node, Problem& problem) {
   List* const list = node.as<List>();
   if (list == nullptr || list->empty())
-    fail(node, fmt::format("found {}, expected a list of layers: [{{\"heads\": …, \"W_O\": …}}]", describe(node)));
+    fail(node,
+         {"found {}, expected a list of layers: [{{\"heads\": …, \"W_O\": …}}]",
+          "读到{}，应为各层的列表：[{{\"heads\": …, \"W_O\": …}}]"},
+         describe(node));
   Shape shape = problem.X.shape();
   for (Node& entry : *list) {
     Problem& layer = problem.layers.emplace_back();
@@ -141,12 +150,16 @@ void read_inputs(const Fields& fields, Problem& problem) {
   const bool batched = is_batch(*X_kv);
   problem.X_kv = read_input(*X_kv);
   if (batched != problem.batched)
-    fail(*X_kv, fmt::format("X_kv has {} and X has {}; give both a batch or neither", batched ? "a batch" : "no batch",
-                            problem.batched ? "one" : "none"));
+    fail(*X_kv,
+         {"X_kv has {} and X has {}; give both a batch or neither", "X_kv {}批次，而 X {}；两者要么都有批次，要么都没有"},
+         batched ? Text{"a batch", "有"} : Text{"no batch", "没有"},
+         problem.batched ? Text{"one", "有"} : Text{"none", "没有"});
   const Index items = problem.X_kv->shape().batch;
   if (items != problem.batch())
-    fail(*X_kv, fmt::format("X_kv has {} and X has {}; each item of X reads its own item of X_kv", counted(items, "item"),
-                            counted(problem.batch(), "item")));
+    fail(*X_kv,
+         {"X_kv has {} and X has {}; each item of X reads its own item of X_kv",
+          "X_kv 有{}，而 X 有{}；X 的每个样本读取 X_kv 中自己的样本"},
+         counted(items, "item"), counted(problem.batch(), "item"));
 }
 
 Problem read_problem_file(const std::string& path, bool allow_outside) {

@@ -18,7 +18,7 @@ Problem read_problem_text(std::string_view text, std::string_view name);
 
 // The keys that each kind of object in a problem file knows; keys that start with _ and $schema stand everywhere.
 struct KeySet {
-  std::string_view object;
+  Text object;
   std::span<const std::string_view> keys;
 };
 std::span<const KeySet> problem_keys();

@@ -12,14 +12,9 @@
 
 namespace mha::show {
 
-// The sentence in this language, its {} filled in.
-template <typename... Parts>
-std::string say(Language language, const Text& text, const Parts&... parts) {
-  if constexpr (sizeof...(parts) == 0) return std::string(text.in(language));
-  return fmt::format(fmt::runtime(text.in(language)), parts...);
-}
+using mha::say;
 
-// The same where a part may be the person's own words: {0} is the first one.
+// A sentence where a part may be the person's own words: {0} is the first one.
 Words say_words(Language language, const Text& text, const std::vector<Words>& parts);
 
 // "2–5", or "2" alone, counted from `base`.

@@ -14,8 +14,7 @@
 namespace mha::study {
 namespace {
 
-constexpr double equal_numbers = 1e-9;   // relative: the person has the recomputed value itself
-constexpr double negligible = 0.01;      // of a unit of the last decimal
+constexpr double equal_numbers = 1e-14;  // relative: the person has the recomputed value itself
 constexpr double fill_of_half = -65504;  // the smallest 16-bit float, which is added where −∞ belongs
 constexpr double fill_digits = 1e-6;     // what −1e9 leaves of a double behind its point
 
@@ -80,7 +79,8 @@ class Walk {
     std::vector<Uncertain> operands;
     for (const ValueId id : step.in) operands.push_back(values_[at_id(id)]);
     Uncertain result{steps_.result(step, operands), nullptr};
-    if (precision_.propagated) result.radius = steps_.radius(step, operands, *result.numbers, precision_.arithmetic);
+    if (precision_.propagated)
+      result.radius = steps_.radius(step, operands, *result.numbers, precision_.arithmetic(step.id));
     return result;
   }
 
@@ -97,27 +97,33 @@ class Walk {
   // Compares what is given with what was computed.
   void begin(StepId row, const Uncertain& computed) {
     reading_ = &at(row).emplace();
+    const Index heads = std::max(computed.numbers->shape().heads, given_.heads(row));
+    matrices_.assign(static_cast<std::size_t>(heads), nullptr);
+    for (Index head = 0; head < heads; ++head) matrices_[static_cast<std::size_t>(head)] = given_.find(row, head);
     reading_->expected = {computed.numbers, with_writing(row, computed)};
     reading_->used = computed;
-    const Index heads = std::max(computed.numbers->shape().heads, given_.heads(row));
     reading_->heads.resize(static_cast<std::size_t>(heads));
-    matrices_.assign(static_cast<std::size_t>(heads), nullptr);
     for (Index head = 0; head < heads; ++head)
-      if (const GivenMatrix* matrix = given_.find(row, head)) {
-        matrices_[static_cast<std::size_t>(head)] = matrix;
-        likeness(head) = compare(*matrix, reading_->expected, head);
-      }
+      if (matrix_of(head) != nullptr) likeness(head) = compare(*matrix_of(head), reading_->expected, head);
   }
 
+  const GivenMatrix* matrix_of(Index head) const { return matrices_[static_cast<std::size_t>(head)]; }
+  const NumberForm& form_of(Index head) const {
+    return matrix_of(head) != nullptr ? matrix_of(head)->form : precision_.between;
+  }
   Likeness& likeness(Index head) { return reading_->heads[static_cast<std::size_t>(head)]; }
 
   // How far a written number may be from the computed one. A weight of 1e−17 is none.
   std::shared_ptr<const Tensor> with_writing(StepId row, const Uncertain& computed) const {
     const double least = row == StepId::weights ? std::numeric_limits<double>::epsilon() : 0;
     auto tolerance = std::make_shared<Tensor>(computed.numbers->shape());
-    for (Index i = 0; i < tolerance->size(); ++i) {
-      const double radius = computed.radius ? computed.radius->data()[i] : 0;
-      tolerance->data()[i] = radius + least + precision_.written(computed.numbers->data()[i]);
+    const Shape& shape = tolerance->shape();
+    const Index size = shape.rows * shape.cols;
+    for (Index matrix = 0; matrix < shape.batch * shape.heads; ++matrix) {
+      const NumberForm& form = form_of(matrix % shape.heads);
+      for (Index i = matrix * size; i < (matrix + 1) * size; ++i)
+        tolerance->data()[i] =
+            (computed.radius ? computed.radius->data()[i] : 0) + least + form.written(computed.numbers->data()[i]);
     }
     return tolerance;
   }
@@ -132,7 +138,7 @@ class Walk {
     bool any = false;
     for (Index head = 0; head < shape.heads; ++head) {
       if (!likeness(head).given || !likeness(head).same_shape || likeness(head).wrong == 0) continue;
-      const GivenMatrix& own = *matrices_[static_cast<std::size_t>(head)];
+      const GivenMatrix& own = *matrix_of(head);
       GivenMatrix accepted = own;
       for (Index item = 0; item < shape.batch; ++item)
         for (Index i = 0; i < shape.rows; ++i)
@@ -197,7 +203,7 @@ class Walk {
           const GivenMatrix* masked = given_.find(StepId::masked, head);
           const bool has_masked =
               masked != nullptr && masked->numbers.shape() == given_.find(StepId::weights, head)->numbers.shape();
-          const double tolerance = precision_.written(1);
+          const double tolerance = form_of(head).written(1);
           if (are_keyless_weights(given, cols, tolerance) ||
               (has_masked && are_softmax_of(masked->numbers.matrix(item, 0) + i * cols, given, cols, tolerance)) ||
               (is_sum && are_softmax_of_filled(*sum, {item, head, i, 0}, given, tolerance)))
@@ -219,7 +225,7 @@ class Walk {
       const double* row = radius->matrix(at.item, at.head) + at.row * shape.cols;
       tolerance += *std::max_element(row, row + shape.cols);
     }
-    tolerance += fill_digits - fill_of_half * precision_.arithmetic.eps;
+    tolerance += fill_digits - fill_of_half * precision_.arithmetic(StepId::weights).eps;
     return are_softmax_of(filled.data(), weights, shape.cols, tolerance);
   }
 
@@ -233,22 +239,23 @@ class Walk {
       for (Index i = 0; i < numbers->size(); ++i) radius->data()[i] = radius_between(computed, step, i);
     }
     for (Index head = 0; head < numbers->shape().heads; ++head)
-      if (likeness(head).given && likeness(head).same_shape)
-        put(*matrices_[static_cast<std::size_t>(head)], computed, head, *numbers, radius.get());
+      if (likeness(head).given && likeness(head).same_shape) put(*matrix_of(head), computed, head, *numbers, radius.get());
     reading_->used = {std::move(numbers), std::move(radius)};
   }
 
-  // A number that was not handed in was rounded as well, unless it was only placed or rounding leaves it as it is.
+  // A number that was not handed in was rounded as well, unless it was only placed, and was rounded before.
   double radius_between(const Uncertain& computed, const Step* step, Index i) const {
     const double known = computed.radius ? computed.radius->data()[i] : 0, number = computed.numbers->data()[i];
     if (step == nullptr) return known;
-    const bool reads_a_row = plan_.value(step->in.front()).step.has_value();
+    const std::optional<StepId>& read = plan_.value(step->in.front()).step;
     const bool unchanged =
         info_of(step->op).moves || (step->op == Op::add && values_[at_id(step->in.front())].numbers->data()[i] == number);
-    if (reads_a_row && unchanged) return known;
-    const double unit = 2 * precision_.absolute_between, units = number / unit;
-    const bool written_exactly = unit > 0 && known < unit * negligible && std::abs(units - std::round(units)) < negligible;
-    return written_exactly ? known : known + precision_.between(number);
+    if (read && given_.heads(*read) == 0 && unchanged) return known;
+    // What rounds to one number for sure moves no further than there, and with more decimals less far.
+    const double half = precision_.between.half_unit();
+    const double to_rounded = half > 0 ? std::abs(number - 2 * half * std::round(number / (2 * half))) : 0;
+    const double written = precision_.between.written(number);
+    return known + (to_rounded + known <= half * (1 + equal_numbers) ? written - half + to_rounded : written);
   }
 
   // The given matrix in place of the computed one. Who has the recomputed number itself has it as exactly as it can be
@@ -263,7 +270,7 @@ class Walk {
         if (radius != nullptr) {
           const double known = computed.radius ? computed.radius->matrix(item, head)[i] : 0;
           const bool equal = is_same(own[i], to[i], equal_numbers * std::max(1.0, std::abs(to[i])));
-          const double written = precision_.written(own[i]);
+          const double written = given.form.written(own[i]);
           radius->matrix(item, head)[i] = equal ? std::min(written, known) : written;
         }
         to[i] = own[i];

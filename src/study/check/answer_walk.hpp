@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "study/check/comparison.hpp"
-#include "study/check/given.hpp"
+#include "study/check/precision.hpp"
 
 namespace mha::study {
 

@@ -28,6 +28,14 @@ constexpr Text other_keyless_rows = {"a row without a key has other weights than
 constexpr std::chrono::milliseconds between_reports(100);
 constexpr double chance = 1e-6;  // differences that tell nothing
 
+// Nothing is rounded.
+const Precision exactly = [] {
+  Precision precision;
+  precision.between.absolute = 0;
+  precision.propagated = false;
+  return precision;
+}();
+
 bool is_wrong(const Likeness& likeness) {
   return likeness.given && !likeness.matches();
 }
@@ -61,6 +69,19 @@ bool fits_as_well(const Reading& reading, const Reading& formulas, StepId end) {
     }
   }
   return true;
+}
+
+void tell_forms(GivenMatrices& given, Report& report) {
+  given.for_each([&](StepId step, Index head, const GivenMatrix& matrix) {
+    if (step == StepId::X) return;
+    report.decimals = std::max(report.decimals, matrix.writing.decimals);
+    auto alike = std::find_if(report.judged.begin(), report.judged.end(),
+                              [&](const Judged& judged) { return judged.form.is_told_as(matrix.form); });
+    if (alike == report.judged.end()) alike = report.judged.insert(alike, {matrix.form, {}});
+    alike->matrices.emplace_back(step, head);
+  });
+  std::stable_sort(report.judged.begin(), report.judged.end(),
+                   [](const Judged& a, const Judged& b) { return a.matrices.size() > b.matrices.size(); });
 }
 
 // The pass through one answer.
@@ -143,10 +164,13 @@ class Examination {
     for (Index head = 0; head < shape.heads; ++head) {
       const GivenMatrix* matrix = given_.find(step, head);
       if (matrix == nullptr || !(matrix->numbers.shape() == own)) return;
-      for (Index item = 0; item < own.batch; ++item)
-        std::copy_n(matrix->numbers.matrix(item, 0), own.rows * own.cols, numbers.matrix(item, head));
+      for (Index item = 0; item < own.batch; ++item) {
+        const double* from = matrix->numbers.matrix(item, 0);
+        std::copy_n(from, own.rows * own.cols, numbers.matrix(item, head));
+        std::transform(from, from + own.rows * own.cols, radius.matrix(item, head),
+                       [&](double number) { return matrix->form.written(number); });
+      }
     }
-    for (Index i = 0; i < radius.size(); ++i) radius.data()[i] = precision_.written(numbers.data()[i]);
     StepReading& here = start.steps[static_cast<std::size_t>(step)].emplace();
     here.used = {std::make_shared<Tensor>(std::move(numbers)), std::make_shared<Tensor>(std::move(radius))};
     if (!precision_.propagated) here.used.radius = nullptr;
@@ -284,25 +308,42 @@ Checker::Checker(const Problem& problem, const ToleranceOptions& tolerance)
     : problem_(problem),
       tolerance_(tolerance),
       right_(answer_plan(problem)),
+      fair_(plans_of(fair_forms(problem))),
       candidates_(make_candidates(problem, right_)),
       pairs_(make_pairs(problem, right_)) {
-  for (FairForm& form : fair_forms(problem)) fair_.push_back({RowPlan(std::move(form.plan)), form.remarks, form.rejoins});
+  key_ = *read_answer(right_, GivenMatrices(io::Answer(), problem), exactly);
+}
+
+std::vector<Checker::FairPlan> Checker::plans_of(std::vector<FairForm> forms) {
+  std::vector<FairPlan> plans;
+  for (FairForm& form : forms) plans.push_back({RowPlan(std::move(form.plan)), form.remarks, form.rejoins});
+  return plans;
+}
+
+const std::vector<Checker::FairPlan>& Checker::rounded_factor(int decimals) const {
+  const std::lock_guard lock(mutex_);
+  const auto [forms, is_new] = rounded_factor_.try_emplace(decimals);
+  if (is_new) forms->second = plans_of(fair_forms(problem_, decimals));
+  return forms->second;
 }
 
 Report Checker::check(const io::Answer& answer) const {
   Report report;
   report.name = answer.name;
   report.unknown = answer.unknown;
-  report.decimals = answer.decimals;
   for (const io::AnswerMatrix& matrix : answer.matrices)
     if (matrix.step != StepId::X) report.blanks += static_cast<Index>(matrix.blank.size());
-  const GivenMatrices given(answer, problem_);
-  const Precision precision = precision_of(answer, tolerance_);
+  GivenMatrices given(answer, problem_);
+  const Precision precision = recognise_forms(
+      given, tolerance_, [&](StepId step) { return key_.at(step) ? key_.at(step)->expected.numbers.get() : nullptr; });
   const Read read = this->read(given, precision);
+  tell_forms(given, report);
   if (read.remarks != nullptr) report.remarks = *read.remarks;
   for (const StepName& name : step_names)
     if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
-      report.unknown.push_back(fmt::format("this problem has no step {}: what is given there was passed over.", name.id));
+      report.unknown.push_back(say({"this problem has no step {}: what is given there was passed over.",
+                                    "这道题没有步骤 {}：其中给出的内容已忽略。"},
+                                   name.id));
   Examination(given, precision, *read.plan, read.reading, candidates_, pairs_, problem_.layout, report).examine();
   report.of = nothing_given().of;
   const auto is_judged = [](const StepVerdict& step) {  // X is the problem's own
@@ -312,8 +353,9 @@ Report Checker::check(const io::Answer& answer) const {
   if (std::any_of(report.steps.begin(), report.steps.end(), is_judged)) return report;
   report.all_blank = std::any_of(answer.left_blank.begin(), answer.left_blank.end(), is_step);
   if (!report.all_blank)
-    report.unusable = fmt::format("{}: nothing in it can be judged; {}", answer.name,
-                                  report.unknown.empty() ? "fill in at least one step" : report.unknown.front());
+    report.unusable =
+        say({"{}: nothing in it can be judged; {}", "{}：没有可以批改的内容；{}"}, answer.name,
+            report.unknown.empty() ? Saying{"fill in at least one step", "请至少填写一个步骤"} : report.unknown.front());
   return report;
 }
 
@@ -333,14 +375,21 @@ Checker::Read Checker::read(const GivenMatrices& given, const Precision& precisi
   const Reading formulas = *read_answer(right_, given, precision);
   Read best{formulas, &right_, nullptr};
   std::optional<StepId> wrong = first_wrong_step(formulas);
-  for (const FairPlan& fair : fair_) {
+  const auto try_all = [&](const std::vector<FairPlan>& forms) {
+    for (const FairPlan& fair : forms) {
+      if (!wrong) return;
+      Reading reading = *read_answer(fair.plan, given, precision);
+      const std::optional<StepId> now = first_wrong_step(reading);
+      const bool later = !now || (*now > *wrong && *now > fair.rejoins);
+      if (!later || !confirms(reading, fair.rejoins) || !fits_as_well(reading, formulas, fair.rejoins)) continue;
+      best = {std::move(reading), &fair.plan, &fair.remarks};
+      wrong = now;
+    }
+  };
+  try_all(fair_);
+  for (const int decimals : precision.factor_decimals) {
     if (!wrong) break;
-    Reading reading = *read_answer(fair.plan, given, precision);
-    const std::optional<StepId> now = first_wrong_step(reading);
-    const bool later = !now || (*now > *wrong && *now > fair.rejoins);
-    if (!later || !confirms(reading, fair.rejoins) || !fits_as_well(reading, formulas, fair.rejoins)) continue;
-    best = {std::move(reading), &fair.plan, &fair.remarks};
-    wrong = now;
+    try_all(rounded_factor(decimals));
   }
   return best;
 }
@@ -362,7 +411,7 @@ Report check_one(const CheckerOf& checker_of, const io::AnswerSource& answer) {
   } catch (const Error& error) {
     if (checker != nullptr) report = checker->nothing_given();
     report.name = answer.file;
-    report.unusable = error.what();
+    report.unusable = error.sentence();
   }
   if (!answer.name.empty()) report.name = answer.name;
   report.file = answer.file;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include "io/files/answer_files.hpp"
 
@@ -36,6 +38,9 @@ class Checker {
     StepId rejoins;
   };
 
+  static std::vector<FairPlan> plans_of(std::vector<FairForm> forms);
+  // The fair forms with a factor rounded to so many decimals.
+  const std::vector<FairPlan>& rounded_factor(int decimals) const;
   Read read(const GivenMatrices& given, const Precision& precision) const;
 
   const Problem& problem_;
@@ -43,6 +48,9 @@ class Checker {
   RowPlan right_;
   std::vector<FairPlan> fair_;
   std::vector<Candidate> candidates_, pairs_;
+  Reading key_;  // the true numbers: nothing is given
+  mutable std::mutex mutex_;
+  mutable std::map<int, std::vector<FairPlan>> rounded_factor_;  // by decimals
 };
 
 // What an answer is held against. Throws Error where its own problem cannot be read.

@@ -13,13 +13,6 @@
 namespace mha::study {
 namespace {
 
-// OpenCL 1.2, section 7.4: tanh errs by at most 5 units in the last place (each at most eps of the number), exp by 3, a
-// quotient by 2.5; the host's own library by less. softcap: the quotient, tanh (which shrinks a relative error of its
-// argument), the product, and the cap itself, rounded on its way to the device: 2.5 + 5 + 0.5 + 0.5, and 2 for the host.
-constexpr double softcap_roundings = 11;
-// Beside its sum, a weight has e^… above and below the line and the quotient: 3 + 3 + 2.5, and 2 for the host.
-constexpr double weight_roundings = 11;
-
 // Infinite entries and NaN are exact: they have no size.
 double size_of(double number) {
   return std::isfinite(number) ? std::abs(number) : 0;
@@ -79,7 +72,8 @@ Tensor radius_of_softcap(double cap, const Uncertain& a, const Tensor& result, c
     const double off = a.radius ? a.radius->data()[i] : 0;
     const double steepest = std::tanh(std::max(0.0, size_of(a.numbers->data()[i]) - off) / cap);
     const double value = result.data()[i];
-    radius.data()[i] = bound_of(off * (1 - steepest * steepest), size_of(value), softcap_roundings, 1, value, arithmetic);
+    radius.data()[i] =
+        bound_of(off * (1 - steepest * steepest), size_of(value), arithmetic.function_roundings, 1, value, arithmetic);
   }
   return radius;
 }
@@ -217,7 +211,7 @@ void bound_powers(std::vector<Share>& shares, const Softmax& rule, const Floatin
   const auto distance = [&](const Share& share) { return size_of(largest - share.z); };
   for (const Share& share : shares) mean += size_of(share.weight) * distance(share);
   for (Share& share : shares) {
-    const double roundings = distance(share) + mean + static_cast<double>(shares.size()) + weight_roundings;
+    const double roundings = distance(share) + mean + static_cast<double>(shares.size()) + arithmetic.function_roundings;
     share.radius = std::isinf(share.z) ? 0 : bound_of(share.radius, size_of(share.weight), roundings, 1, 0, arithmetic);
   }
 }

@@ -21,6 +21,11 @@ struct FloatingPoint {
   double least = 0;  // what is smaller may become 0
   // Where the sizes of a sum's terms pass it, so may a partial sum, and anything can come out.
   double greatest = std::numeric_limits<double>::infinity();
+  // OpenCL 1.2, section 7.4: tanh errs by at most 5 units in the last place (each at most eps of the number), exp by 3, a
+  // quotient by 2.5; the host's own library by less. A soft cap: the quotient, tanh (which shrinks a relative error of its
+  // argument), the product, and the cap itself, rounded on its way to the device: 2.5 + 5 + 0.5 + 0.5, and 2 for the host.
+  // A weight, beside its sum: e^… above and below the line and the quotient: 3 + 3 + 2.5, and 2 for the host.
+  double function_roundings = 11;
 };
 
 // Takes single steps of a plan, which must outlive it, on the CPU in float64.

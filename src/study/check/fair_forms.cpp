@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include "core/mask.hpp"
 #include "study/mistakes/hidden_keys.hpp"
@@ -18,6 +19,12 @@ constexpr Text scale_on_q = {"the scale was put on Q: the scaled scores are the 
 constexpr Text scale_on_both = {"the root of the scale was put on Q and on K: the scaled scores are the same",
                                 "缩放因子的平方根分别乘在了 Q 和 K 上：缩放后的分数相同"};
 constexpr Text scale_in_scores = {"the scores were written down already scaled", "写下的分数已经缩放过"};
+constexpr Text factor_rounded = {
+    "the scores were multiplied by 1/√d_k rounded to the decimals written: the scaled scores follow from it",
+    "注意力分数乘的是舍入到所写小数位数的 1/√d_k：缩放后的分数由它得出"};
+constexpr Text root_rounded = {
+    "the scores were divided by √d_k rounded to the decimals written: the scaled scores follow from it",
+    "注意力分数除的是舍入到所写小数位数的 √d_k：缩放后的分数由它得出"};
 constexpr Text mask_renormalised = {
     "the mask came after the softmax, and each row was divided by its sum: the weights are the same",
     "在 softmax 之后加掩码并重新归一化：权重相同"};
@@ -35,7 +42,7 @@ constexpr double usual_fill = -2.5e5;
 struct Choice {
   std::vector<Text> remarks;
   StepId rejoins = StepId::X;
-  void (*change)(PlanEditor& edit, const Problem& problem) = nullptr;  // null: as the formulas say
+  std::function<void(PlanEditor& edit, const Problem& problem)> change;  // empty: as the formulas say
 };
 using Choices = std::vector<Choice>;
 
@@ -65,6 +72,19 @@ Choices scale_choices(const Problem& problem) {
                          edit.leave_out(StepId::scaled);
                        }});
   return choices;
+}
+
+// The factor, or the root by which it divides, with so many decimals, as a worksheet prints it and a person copies it.
+Choices rounded_scale_choices(const Problem& problem, int decimals) {
+  const double unit = std::pow(10.0, decimals), root = std::sqrt(static_cast<double>(problem.d_k()));
+  if (problem.scale.kind != Scale::Kind::inverse_root_of_d_k || root == std::round(root)) return {};
+  const auto choice = [](const Text& remark, double factor) {
+    return Choice{{remark}, StepId::scaled, [factor](PlanEditor& edit, const Problem&) {
+                    edit.step(StepId::scaled).in[1] = edit.constant("scale", factor);
+                  }};
+  };
+  return {choice(factor_rounded, std::round(problem.scale_factor() * unit) / unit),
+          choice(root_rounded, unit / std::round(root * unit))};
 }
 
 // The unmasked scores are handed in as masked, and the softmax reads the masked ones all the same.
@@ -149,16 +169,16 @@ Choices keyless_choices(const Problem& problem) {
 
 }  // namespace
 
-std::vector<FairForm> fair_forms(const Problem& problem) {
+std::vector<FairForm> fair_forms(const Problem& problem, std::optional<int> factor_decimals) {
   const Plan right = make_plan(problem);
   std::vector<FairForm> forms;
-  for (const Choice& scale : scale_choices(problem))
+  for (const Choice& scale : factor_decimals ? rounded_scale_choices(problem, *factor_decimals) : scale_choices(problem))
     for (const Choice& mask : mask_choices(right))
       for (const Choice& keyless : keyless_choices(problem)) {
         FairForm form{right, {}, StepId::X};
         PlanEditor edit(right);
         for (const Choice* choice : {&scale, &mask, &keyless}) {
-          if (choice->change == nullptr) continue;
+          if (!choice->change) continue;
           choice->change(edit, problem);
           form.remarks.insert(form.remarks.end(), choice->remarks.begin(), choice->remarks.end());
           form.rejoins = std::max(form.rejoins, choice->rejoins);

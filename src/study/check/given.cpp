@@ -11,13 +11,18 @@
 namespace mha::study {
 namespace {
 
+// Of numbers that do not stand in a text.
+constexpr io::Writing as_exact_as_numbers_are = {17, 17, false};
+
 // `count` matrices of the file, every `stride`-th from `first` on, as one with a batch.
 GivenMatrix taken(const io::AnswerMatrix& matrix, Index first, Index count, Index stride) {
   const Index rows = matrix.axes[matrix.axes.size() - 2], cols = matrix.axes.back(), size = rows * cols;
   GivenMatrix result{Tensor({count, 1, rows, cols}), {}, false};
+  if (matrix.writing.empty()) result.writing = as_exact_as_numbers_are;
   if (!matrix.blank.empty()) result.blank.assign(static_cast<std::size_t>(count * size), false);
   for (Index item = 0; item < count; ++item) {
-    const Index from = (first + item * stride) * size;
+    const Index place = first + item * stride, from = place * size;
+    if (!matrix.writing.empty()) result.writing.see(matrix.writing[static_cast<std::size_t>(place)]);
     std::copy_n(matrix.numbers.data() + from, size, result.numbers.matrix(item, 0));
     for (const std::size_t blank : matrix.blank) {
       const Index entry = static_cast<Index>(blank) - from;
@@ -46,36 +51,6 @@ bool is_projection(StepId step) {
 // Heads of one group have the same keys and values.
 bool is_shared(StepId step) {
   return step == StepId::K || step == StepId::V || step == StepId::K_rot;
-}
-
-// One rounding of a 32-bit float each, since float64 as the reference is far more exact; and more of a double than that, of
-// which some digits may be cut off.
-constexpr FloatingPoint of_floats = {0.6e-7, std::numeric_limits<float>::min()};
-constexpr FloatingPoint of_doubles = {2.5e-13, std::numeric_limits<double>::min()};
-constexpr double roundings_of_written = 4;  // the number's, and what the operands' last bits do to it
-constexpr int float_digits = 9;             // as many identify every such float
-
-// Whoever writes whole numbers does not compute with whole numbers in between.
-constexpr int fewest_decimals_between = 1;
-
-double magnitude(double number) {
-  return std::isfinite(number) ? std::abs(number) : 0;
-}
-
-double half_unit(int decimals) {
-  return 0.5 * std::pow(10.0, -decimals);
-}
-
-// Programs hand in 32-bit floats in two forms: with few digits, or exactly, with all the digits of a double.
-bool may_be_floats(const io::Answer& answer) {
-  if (answer.digits <= float_digits) return true;
-  for (const io::AnswerMatrix& matrix : answer.matrices)
-    for (std::size_t i = 0; i < matrix.numbers.size(); ++i) {
-      const double number = matrix.numbers[i];
-      if (matrix.step != StepId::X && std::isfinite(number) && static_cast<double>(static_cast<float>(number)) != number)
-        return false;
-    }
-  return true;
 }
 
 }  // namespace
@@ -135,8 +110,9 @@ void GivenMatrices::put(StepId step, Index head, GivenMatrix matrix) {
       same_numbers(first.data(), second.data(), static_cast<std::size_t>(first.size())))
     return;
   const StepName& name = name_of(step);
-  throw Error(fmt::format("{}{} is given twice, with different numbers; remove one of the two", name.id,
-                          name.per_head ? std::to_string(head + 1) : ""));
+  throw Error(
+      {"{}{} is given twice, with different numbers; remove one of the two", "{}{} 给出了两次，而且数不相同；请去掉一个"},
+      name.id, name.per_head ? std::to_string(head + 1) : "");
 }
 
 // K1 … Kg beside more heads of other steps are those of the key/value heads: each serves a group of query heads.
@@ -173,30 +149,6 @@ Index GivenMatrices::most_heads() const {
   for (const StepName& name : step_names)
     if (name.per_head && !is_shared(name.step)) most = std::max(most, heads(name.step));
   return most;
-}
-
-double Precision::written(double number) const {
-  return absolute + (relative + roundings_of_written * arithmetic.eps) * magnitude(number);
-}
-
-double Precision::between(double number) const {
-  return absolute_between + (relative + roundings_of_written * arithmetic.eps) * magnitude(number);
-}
-
-Precision precision_of(const io::Answer& answer, const ToleranceOptions& options) {
-  Precision precision;
-  precision.arithmetic = may_be_floats(answer) ? of_floats : of_doubles;
-  if (options.tol || options.rtol) {
-    precision.absolute = options.tol.value_or(0);
-    precision.relative = options.rtol.value_or(0);
-    precision.propagated = false;
-  } else if (options.sigfig) {
-    precision.relative = half_unit(*options.sigfig - 1);
-  } else {
-    precision.absolute = half_unit(answer.decimals);
-    precision.absolute_between = half_unit(std::max(answer.decimals, fewest_decimals_between));
-  }
-  return precision;
 }
 
 }  // namespace mha::study

@@ -8,7 +8,7 @@
 
 #include "core/problem.hpp"
 #include "io/problem/answer.hpp"
-#include "study/check/exactness.hpp"
+#include "study/check/number_form.hpp"
 
 namespace mha::study {
 
@@ -16,6 +16,8 @@ struct GivenMatrix {
   Tensor numbers;           // batch × 1 × rows × cols, whatever the problem's shapes are
   std::vector<bool> blank;  // by entry: not filled in; empty: none is
   bool batched = false;     // the file has an axis for the items of a batch
+  io::Writing writing = {};
+  NumberForm form = {};
   bool is_blank(Index entry) const { return !blank.empty() && blank[static_cast<std::size_t>(entry)]; }
 };
 
@@ -30,6 +32,12 @@ class GivenMatrices {
   GivenMatrices without(StepId step, const std::vector<Index>& heads) const;
   // One more than the highest head that was given; 0 where none was.
   Index heads(StepId step) const;
+
+  template <typename Visit>
+  void for_each(Visit visit) {
+    for (const StepName& name : step_names)
+      for (auto& [head, matrix] : of(name.step)) visit(name.step, head, matrix);
+  }
 
  private:
   using Heads = std::map<Index, GivenMatrix>;  // a file may name any head
@@ -46,27 +54,5 @@ class GivenMatrices {
   std::array<Heads, step_count> heads_;
   std::array<bool, step_count> says_group_{};  // where kv_head stood beside the head's number
 };
-
-// What a person asks for in place of what the written decimals tell.
-struct ToleranceOptions {
-  std::optional<double> tol;  // |given − expected| ≤ tol + rtol·|expected|, in every step alike
-  std::optional<double> rtol;
-  std::optional<int> sigfig;  // the numbers are written to so many significant figures
-};
-
-struct Precision {
-  double absolute = 0;            // half a unit of the last decimal
-  double relative = 0;            // the same as a share of the number
-  double absolute_between = 0;    // of steps that were computed but not handed in
-  FloatingPoint arithmetic = {};  // with which the person's program computed
-  bool propagated = true;         // what is not known of a step's operands is not known of its result
-
-  // How far a written number may be from the one that was meant.
-  double written(double number) const;
-  // The same for a number that was worked with but not handed in.
-  double between(double number) const;
-};
-
-Precision precision_of(const io::Answer& answer, const ToleranceOptions& options);
 
 }  // namespace mha::study

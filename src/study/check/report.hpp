@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -101,15 +102,22 @@ struct Finding {
   bool of_one_head() const { return name_of(step).per_head; }
 };
 
+// Matrices that were judged alike.
+struct Judged {
+  NumberForm form;
+  std::vector<std::pair<StepId, Index>> matrices;  // step and head from 0
+};
+
 struct Report {
-  std::string name, file;               // whose it is, and where
-  std::optional<std::string> unusable;  // why it cannot be read
-  bool missing = false;                 // nothing was handed in
-  std::vector<StepVerdict> steps;       // of the plan, all heads of a step before the next
-  std::vector<Finding> findings;        // in the order of the computation; empty: all that was given is right
+  std::string name, file;          // whose it is, and where
+  std::optional<Saying> unusable;  // why it cannot be read
+  bool missing = false;            // nothing was handed in
+  std::vector<StepVerdict> steps;  // of the plan, all heads of a step before the next
+  std::vector<Finding> findings;   // in the order of the computation; empty: all that was given is right
   std::vector<Text> remarks;
-  std::vector<std::string> unknown;  // keys that were passed over
-  int decimals = 0;                  // as written
+  std::vector<Saying> unknown;  // keys that were passed over
+  std::vector<Judged> judged;        // the form of most matrices first
+  int decimals = 0;                  // the most that are written
   Index blanks = 0;                  // entries of given matrices that were not filled in
   bool all_blank = false;            // there are matrices, with nothing filled in
 

@@ -17,6 +17,10 @@ namespace {
 constexpr Text check_title{"Checked, step by step", "逐步批改"};
 constexpr Text written_to{"tolerance from {} as written", "容许误差按所写的 {}"};
 constexpr Text written_fully{"numbers in full precision", "数按完整精度书写"};
+constexpr Text significant_digits{"{} significant digits", "{} 位有效数字"};
+constexpr Text judged_as{"judged as {}", "按 {} 判定"};
+constexpr Text asked_for{"tolerance as asked for", "按指定的容许误差"};
+constexpr Text of_these{"{}: {}", "{}：{}"};
 constexpr Text head_verdict{"head {}: {}", "头 {}：{}"};
 constexpr Text given_here{"given", "答卷"};
 constexpr Text expected_here{"expected", "应为"};
@@ -96,22 +100,35 @@ class ReportPage {
       for (const Finding& finding : report.findings) add(finding, report);
     }
     for (const Text& remark : report.remarks) page_.warning(remark);
-    for (const std::string& key : report.unknown) page_.warning(show::Words().quote(key));
+    for (const Saying& key : report.unknown) page_.warning(show::Words().quote(key.in(page_.language())));
   }
 
   void add_facts(const Report& report, bool named_above) {
     show::Facts facts;
     if (!named_above) facts.parts.push_back(show::Words().quote(report.file));
     if (!report.unusable && !report.missing && !report.all_blank) {
-      facts.parts.emplace_back(writing(report.decimals));
+      for (const Judged& judged : report.judged) facts.parts.push_back(form(judged, report));
       facts.parts.emplace_back(page_.say(show::phrase::counted_from, options_.index_base));
     }
     if (!facts.parts.empty()) page_.add(std::move(facts));
   }
 
-  std::string writing(int decimals) const {
-    if (decimals > most_decimals_told) return page_.say(written_fully);
-    return page_.say(written_to, show::decimals_text(page_.language(), decimals));
+  // Of most matrices without their names, of the others with them.
+  std::string form(const Judged& judged, const Report& report) const {
+    if (&judged == &report.judged.front()) return form(judged.form);
+    std::string names;
+    for (const auto& [step, head] : judged.matrices)
+      names += (names.empty() ? "" : page_.say(show::phrase::comma)) +
+               words_.symbol(step, name_of(step).per_head ? std::optional(head) : std::nullopt);
+    return page_.say(of_these, names, form(judged.form));
+  }
+
+  std::string form(const NumberForm& form) const {
+    if (form.absolute) return page_.say(asked_for);
+    if (form.floats != nullptr) return page_.say(judged_as, form.floats->name);
+    if (form.digits) return page_.say(written_to, page_.say(significant_digits, *form.digits));
+    if (form.decimals > most_decimals_told) return page_.say(written_fully);
+    return page_.say(written_to, show::decimals_text(page_.language(), form.decimals));
   }
 
   // One row for each step; heads with the same verdict are told together.

@@ -107,16 +107,17 @@ std::string ReportWords::gaps(const Report& report) const {
 }
 
 std::string ReportWords::message(const Report& report, std::optional<Hint> level) const {
-  if (report.unusable) return *report.unusable;
+  if (report.unusable) return report.unusable->in(language_);
   if (report.is_right()) return "";
   std::vector<std::string> sentences = level ? hint(report, *level) : std::vector{verdict(report)};
   if (!level && !report.findings.empty())
     for (std::string& cause : causes(report.findings.front())) sentences.push_back(std::move(cause));
   std::string text;
   for (const std::string& sentence : sentences) {
-    const bool is_open = text.ends_with(')') || text.ends_with("）");
-    const std::string space = text.empty() || language_ == Language::zh ? "" : " ";
-    text += (is_open ? show::say(language_, show::phrase::semicolon) : space) + sentence;
+    const bool ended = text.ends_with('.') || text.ends_with(':') || text.ends_with("。") || text.ends_with("：");
+    const std::string between =
+        ended ? language_ == Language::zh ? "" : " " : show::say(language_, show::phrase::semicolon);
+    text += (text.empty() ? "" : between) + sentence;
   }
   return text;
 }

@@ -142,9 +142,10 @@ class ShapesPage {
     const Index width = to.heads * to.cols, each = to.rows * to.cols;
     if (width > most_label_columns || to.heads * each > most_labels)
       throw Error(
-          fmt::format("--labels names each entry, and {}×{} are too many to look at; {} columns and {} entries at "
-                      "most, such as --d-model 8 --heads 2 --tokens 3",
-                      to.rows, width, most_label_columns, most_labels));
+          {"--labels names each entry, and {}×{} are too many to look at; {} columns and {} entries at most, such as "
+           "--d-model 8 --heads 2 --tokens 3",
+           "--labels 给每个元素起名，{}×{} 太多，看不清；最多 {} 列、{} 个元素，例如 --d-model 8 --heads 2 --tokens 3"},
+          to.rows, width, most_label_columns, most_labels);
     std::vector<std::string> by_head, whole(static_cast<std::size_t>(to.heads * each));
     for (Index head = 0; head < to.heads; ++head)
       for (Index i = 0; i < each; ++i) {

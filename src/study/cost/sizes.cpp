@@ -1,8 +1,6 @@
 // Puts other shapes under a problem's rules.
 #include "study/cost/sizes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "core/error.hpp"
@@ -17,7 +15,9 @@ class NoNumbers : public Stored {
   void read_rows(Index, Index, float*) const override { refuse(); }
 
  private:
-  [[noreturn]] static void refuse() { throw Error("this problem has sizes alone, and no numbers to compute with"); }
+  [[noreturn]] static void refuse() {
+    throw Error({"this problem has sizes alone, and no numbers to compute with", "这道题只有大小，没有可供计算的数"});
+  }
 };
 
 Tensor hollow(const Shape& shape) {
@@ -65,13 +65,15 @@ class Shaping {
     to_.grouped = from_.grouped || g_ != h_;
     if (h_ % g_ != 0)
       throw Error(
-          fmt::format("{} heads on {} key/value heads: each key/value head serves equally many query heads, so --kv-heads "
-                      "must divide --heads",
-                      h_, g_));
+          {"{} heads on {} key/value heads: each key/value head serves equally many query heads, so --kv-heads must "
+           "divide --heads",
+           "{} 个头、{} 个键值头：每个键值头服务同样多的查询头，因此 --kv-heads 必须整除 --heads"},
+          h_, g_);
     const bool share = from_.d_k() * from_.heads == from_.d_model();
     if (share && !sizes_.d_k && d_ % h_ != 0)
-      throw Error(
-          fmt::format("{} heads do not share d_model {} evenly; another --heads, or a width of their own: --d-k", h_, d_));
+      throw Error({"{} heads do not share d_model {} evenly; another --heads, or a width of their own: --d-k",
+                   "{} 个头不能均分 d_model {}；请改 --heads，或用 --d-k 指定头的宽度"},
+                  h_, d_);
     d_k_ = sizes_.d_k.value_or(share ? d_ / h_ : from_.d_k());
     d_v_ = sizes_.d_v.value_or(follow(from_.d_v(), from_.d_k(), d_k_));
   }

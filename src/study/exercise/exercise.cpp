@@ -107,10 +107,11 @@ Problem ExerciseMaker::draw(std::uint32_t seed) const {
         "数字很小，便于手算；这一规模看得出的每一种常见错误，在这里都会得出不同的数。", true};
     return *std::move(problem);
   }
-  throw Error(fmt::format(
-      "no numbers of these sizes were found in {} draws with scores small enough for a pencil and every mistake "
-      "in the open; fewer --tokens, a larger --d-model or --difficulty hard leaves more room",
-      most_attempts));
+  throw Error({"no numbers of these sizes were found in {} draws with scores small enough for a pencil and every mistake "
+               "in the open; fewer --tokens, a larger --d-model or --difficulty hard leaves more room",
+               "抽取 {} 次，也没有找到这种规模的数，使分数便于笔算、每种错误都看得出；--tokens 小些、--d-model 大些或 "
+               "--difficulty hard 会有更多余地"},
+              most_attempts);
 }
 
 BlindSpots ExerciseMaker::blind_spots() const {

@@ -16,19 +16,25 @@
 namespace mha::study {
 namespace {
 
+constexpr Text row_word = {"row", "行"};
+constexpr Text column_word = {"column", "列"};
+constexpr Text layer_word = {"layer", "层"};
+
 // "layer2.A12[3,*]" as "2", "A", "12", "3", "*".
-struct Parts {
+struct EntryParts {
   std::string_view layer, name, head, row, column;
 };
 
-[[noreturn]] void refuse(std::string_view text, const std::string& why) {
-  throw Error(fmt::format("'{}': {}", text, why));
+template <typename... Parts>
+[[noreturn]] void refuse(std::string_view text, const Text& why, const Parts&... parts) {
+  throw Error({"'{}': {}", "'{}'：{}"}, text, say(why, parts...));
 }
 
-Parts parts_of(std::string_view text) {
+EntryParts parts_of(std::string_view text) {
   const std::size_t open = text.find('['), comma = text.find(',', open);
   if (open == std::string_view::npos || comma == std::string_view::npos || text.back() != ']')
-    refuse(text, "an entry is a matrix, its row and its column, such as Y[2,1] or A1[2,*] for a row");
+    refuse(text, {"an entry is a matrix, its row and its column, such as Y[2,1] or A1[2,*] for a row",
+                  "元素由矩阵、行和列组成，例如 Y[2,1]，或整行 A1[2,*]"});
   std::string_view name = text.substr(0, open), layer;
   constexpr std::string_view prefix = "layer";
   if (const std::size_t dot = name.find('.'); name.starts_with(prefix) && dot != std::string_view::npos) {
@@ -83,15 +89,18 @@ class Meaning {
   EntryRange range() const {
     const StepId step = this->step();
     if (!layer_ && !is_of_no_layer(step))
-      refuse(text_, fmt::format("{} of which layer? Write layer{}.{}; this problem has {}", name_of(step).id, base_, text_,
-                                range_of("layer", whole_.layer_count())));
+      refuse(text_,
+             {"{} of which layer? Write layer{}.{}; this problem has {}", "是哪一层的 {}？请写 layer{}.{}；这道题有{}"},
+             name_of(step).id, base_, text_, range_of(layer_word, whole_.layer_count()));
     const std::optional<ValueId> value = plan_.find(step, layer_.value_or(0));
-    if (!value) refuse(text_, fmt::format("this problem has no step '{}'; its steps are {}", name_of(step).id, steps()));
+    if (!value)
+      refuse(text_, {"this problem has no step '{}'; its steps are {}", "这道题没有步骤 '{}'；它的步骤有 {}"},
+             name_of(step).id, steps());
     EntryRange range{step, layer_.value_or(0), 0, {}, {}};
     if (name_of(step).per_head) range.head = head(step);
     const Shape& shape = plan_.value(*value).shape;
-    range.row = place(parts_.row, shape.rows, "row", step, shape);
-    range.column = place(parts_.column, shape.cols, "column", step, shape);
+    range.row = place(parts_.row, shape.rows, row_word, step, shape);
+    range.column = place(parts_.column, shape.cols, column_word, step, shape);
     return range;
   }
 
@@ -102,7 +111,8 @@ class Meaning {
     if (parts_.layer.empty()) return whole_.layers.empty() ? std::optional(0) : std::nullopt;
     const std::optional<Index> number = whole_number(parts_.layer);
     if (!number || *number < base_ || *number >= count + base_)
-      refuse(text_, fmt::format("there is no layer {}; this problem has {}", parts_.layer, range_of("layer", count)));
+      refuse(text_, {"there is no layer {}; this problem has {}", "没有第 {} 层；这道题有{}"}, parts_.layer,
+             range_of(layer_word, count));
     return static_cast<int>(*number - base_);
   }
 
@@ -115,56 +125,59 @@ class Meaning {
     if (!whole) {
       const std::vector<std::string> known = io::known_matrix_names();
       const std::string name = std::string(parts_.name) + std::string(parts_.head);
-      refuse(text_, fmt::format("no step is called '{}'.{}", name,
-                                did_you_mean_or_known(name, std::vector<std::string_view>(known.begin(), known.end()))));
+      refuse(text_, {"no step is called '{}'.{}", "没有叫 '{}' 的步骤。{}"}, name,
+             did_you_mean_or_known(name, std::vector<std::string_view>(known.begin(), known.end())));
     }
     const StepName& name = name_of(whole->step);
     if (!parts_.head.empty())
-      refuse(text_,
-             fmt::format("{} belongs to all heads; write {}[{},{}]", name.id, parts_.name, parts_.row, parts_.column));
+      refuse(text_, {"{} belongs to all heads; write {}[{},{}]", "{} 属于所有头；请写 {}[{},{}]"}, name.id, parts_.name,
+             parts_.row, parts_.column);
     return whole->step;
   }
 
   Index head(StepId step) const {
     const Index heads = problem_.heads;
     if (parts_.head.empty() && heads == 1) return 0;
-    const std::string valid = range_of("head", heads);
+    const Saying valid = range_of({"head", "头"}, heads);
     if (parts_.head.empty())
-      refuse(text_, fmt::format("{} of which head? Write {}{}[{},{}]; this problem has {}", name_of(step).id, parts_.name,
-                                base_, parts_.row, parts_.column, valid));
+      refuse(text_,
+             {"{} of which head? Write {}{}[{},{}]; this problem has {}", "{} 是哪个头的？请写 {}{}[{},{}]；这道题有{}"},
+             name_of(step).id, parts_.name, base_, parts_.row, parts_.column, valid);
     const std::optional<Index> number = whole_number(parts_.head);
     if (!number || *number < base_ || *number >= heads + base_)
-      refuse(text_, fmt::format("there is no head {}; this problem has {}", parts_.head, valid));
+      refuse(text_, {"there is no head {}; this problem has {}", "没有头 {}；这道题有{}"}, parts_.head, valid);
     return *number - base_;
   }
 
-  std::optional<Index> place(std::string_view number_text, Index count, std::string_view what, StepId step,
+  std::optional<Index> place(std::string_view number_text, Index count, const Text& what, StepId step,
                              const Shape& shape) const {
     if (number_text == "*") return std::nullopt;
     const std::optional<Index> number = number_text.empty() ? std::nullopt : whole_number(number_text);
-    if (!number) refuse(text_, fmt::format("'{}' is no {}; write a number, or * for all", number_text, what));
+    if (!number)
+      refuse(text_, {"'{}' is no {}; write a number, or * for all", "'{}' 不是{}号；请写数字，或用 * 表示全部"},
+             number_text, what);
     if (*number < base_ || *number >= count + base_)
-      refuse(text_, fmt::format("there is no {} {}; {} has {} and {}", what, *number, name_of(step).id,
-                                range_of("row", shape.rows), range_of("column", shape.cols)));
+      refuse(text_, {"there is no {0} {1}; {2} has {3} and {4}", "没有第 {1} {0}；{2} 有{3}、{4}"}, what, *number,
+             name_of(step).id, range_of(row_word, shape.rows), range_of(column_word, shape.cols));
     return *number - base_;
   }
 
   // "rows 1 to 3"
-  std::string range_of(std::string_view what, Index count) const {
-    const std::string range =
-        count == 1 ? fmt::format("{} {} alone", what, base_) : fmt::format("{}s {} to {}", what, base_, count + base_ - 1);
-    return what == "row" ? range : range + fmt::format(", counted from {}", base_);
+  Saying range_of(const Text& what, Index count) const {
+    const Saying range = count == 1 ? say({"{} {} alone", "{} {}"}, what, base_)
+                                    : say({"{}s {} to {}", "{} {} 至 {}"}, what, base_, count + base_ - 1);
+    return what.en == row_word.en ? range : say({"{}, counted from {}", "{}（从 {} 开始编号）"}, range, base_);
   }
 
-  std::string steps() const {
-    std::string list;
+  Saying steps() const {
+    std::vector<std::string_view> ids;
     for (const StepName& name : step_names)
-      if (plan_.find(name.step, layer_.value_or(0))) list += (list.empty() ? "" : ", ") + std::string(name.id);
-    return list;
+      if (plan_.find(name.step, layer_.value_or(0))) ids.push_back(name.id);
+    return listed(ids);
   }
 
   std::string_view text_;
-  Parts parts_;
+  EntryParts parts_;
   const Problem& whole_;
   Index base_;
   std::optional<int> layer_;

@@ -40,8 +40,9 @@ class Explainer {
 
   Explanation explain(ValueId id, show::Place place, show::EntryAt at, Depth depth) {
     if (++entries_ > most_in_tree)
-      throw Error(
-          fmt::format("more than {} entries lie behind this one; a smaller --depth shows the nearest", most_in_tree));
+      throw Error({"more than {} entries lie behind this one; a smaller --depth shows the nearest",
+                   "这个元素背后有超过 {} 个元素；较小的 --depth 只显示最近的"},
+                  most_in_tree);
     const show::Scene& scene = show::scene_of(layers_, id);
     if (scene.plan.value(id).shape.heads == 1) place.head = 0;  // in this layer, whatever it was in a later one
     Explanation result{id, place, at, show::full_entry(scene, id, place, at), show::number_at(scene, id, place, at),

@@ -102,7 +102,7 @@ TEST_CASE("sink: small and large writes arrive whole and in order through a pipe
   std::string arrived;
   std::thread reader([&] { arrived = read_all(pipe.reading()); });
   const std::string lines = numbered_lines(200'000);
-  FdSink sink(pipe.writing(), "standard output");
+  FdSink sink(pipe.writing(), named_so("standard output"));
   sink.write("first\n");
   sink.write(lines);
   for (int i = 0; i < 50'000; ++i) sink.write("small\n");
@@ -126,7 +126,7 @@ TEST_CASE("sink: signals that interrupt a write lose nothing") {
     }
     arrived = read_all(pipe.reading());
   });
-  FdSink sink(pipe.writing(), "standard output");
+  FdSink sink(pipe.writing(), named_so("standard output"));
   sink.write(lines);
   sink.flush();
   pipe.close_end(1);
@@ -137,7 +137,7 @@ TEST_CASE("sink: signals that interrupt a write lose nothing") {
 TEST_CASE("sink: nothing is out before flush, everything after, and once only") {
   Pipe pipe;
   make_non_blocking(pipe.reading());
-  FdSink sink(pipe.writing(), "standard output");
+  FdSink sink(pipe.writing(), named_so("standard output"));
   char letter = 0;
   sink.write("a");
   CHECK(::read(pipe.reading(), &letter, 1) == -1);
@@ -151,7 +151,7 @@ TEST_CASE("sink: nothing is out before flush, everything after, and once only") 
 
 TEST_CASE("sink: a full disk is told by name and reason, at flush or when the buffer runs over") {
   const FullDevice full;
-  FdSink sink(full.descriptor(), "trace.json");
+  FdSink sink(full.descriptor(), named_so("trace.json"));
   sink.write("few");
   try {
     sink.flush();
@@ -160,13 +160,13 @@ TEST_CASE("sink: a full disk is told by name and reason, at flush or when the bu
     CHECK(std::string(error.what()) == "could not write to trace.json: No space left on device");
     CHECK(error.exit_code() == Exit::no_output);
   }
-  FdSink large(full.descriptor(), "trace.json");
+  FdSink large(full.descriptor(), named_so("trace.json"));
   CHECK_THROWS_AS(large.write(std::string(1'000'000, 'x')), Error);
 }
 
 TEST_CASE("sink: going without flush neither throws nor writes") {
   const FullDevice full;
-  auto sink = std::make_unique<FdSink>(full.descriptor(), "trace.json");
+  auto sink = std::make_unique<FdSink>(full.descriptor(), named_so("trace.json"));
   sink->write("few");
   CHECK_NOTHROW(sink.reset());
 }
@@ -175,7 +175,7 @@ TEST_CASE("sink: a closed pipe is no error to tell") {
   const auto before = std::signal(SIGPIPE, SIG_IGN);
   Pipe pipe;
   pipe.close_end(0);
-  FdSink sink(pipe.writing(), "standard output");
+  FdSink sink(pipe.writing(), named_so("standard output"));
   sink.write("unread");
   CHECK_THROWS_AS(sink.flush(), ClosedPipe);
   std::signal(SIGPIPE, before);

@@ -115,7 +115,7 @@ TEST_CASE("numbers lie row after row, and odd entries are on record") {
   CHECK(odd->kind == Kind::null);
   CHECK(odd->path == "[1][1][0]");
   CHECK(odd->position.column == 40);
-  CHECK(grid.odd.back().found == "the text \"x\"");
+  CHECK(grid.odd.back().found.en == "the text \"x\"");
 }
 
 TEST_CASE("lists of texts and of objects stay lists") {

@@ -124,7 +124,7 @@ TEST_CASE("parts among the tensors of an attention") {
 }
 
 TEST_CASE("parts are gone without only by name") {
-  const std::vector<FoundPart> parts = {part_called("qk_norm", "a"), part_called("sinks", "b")};
+  const std::vector<FoundPart> parts = {part_called("qk_norm", named_so("a")), part_called("sinks", named_so("b"))};
   CHECK_NOTHROW(refuse_parts(parts, {"sinks", "qk_norm"}));
   CHECK_NOTHROW(refuse_parts(parts, {"sinks", "k_norm"}));
   CHECK_NOTHROW(refuse_parts({}, {"sinks"}));

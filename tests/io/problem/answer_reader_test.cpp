@@ -103,9 +103,12 @@ TEST_CASE("null is a blank, a matrix of blanks is not given, and in masked score
   CHECK(answer.matrices[1].numbers[1] == -std::numeric_limits<double>::infinity());
 }
 
-TEST_CASE("how exactly the numbers are written: the most anywhere, but for X", "[answer]") {
-  const auto decimals = [](const std::string& numbers) { return read(R"({"Y": [[)" + numbers + "]]}").decimals; };
-  const auto digits = [](const std::string& numbers) { return read(R"({"Y": [[)" + numbers + "]]}").digits; };
+TEST_CASE("how exactly the numbers are written: the most in each matrix", "[answer]") {
+  const auto written = [](const std::string& numbers) {
+    return read(R"({"Y": [[)" + numbers + "]]}").matrices[0].writing.at(0);
+  };
+  const auto decimals = [&](const std::string& numbers) { return written(numbers).decimals; };
+  const auto digits = [&](const std::string& numbers) { return written(numbers).digits; };
   CHECK(decimals("1, 20, -3") == 0);
   CHECK(decimals("0.5, 0.25") == 2);
   CHECK(decimals("0.50") == 2);
@@ -119,17 +122,20 @@ TEST_CASE("how exactly the numbers are written: the most anywhere, but for X", "
   CHECK(decimals("0.30000000000000004") == 1);
   CHECK(decimals("40772.468499999999") == 4);
   CHECK(digits("40772.468499999999") == 9);
-  const Answer answer = read(R"({"X": [[0.123456]], "Q1": [[0.12]], "Y": [[0.1]]})");
-  CHECK(answer.decimals == 2);
-  CHECK(answer.digits == 2);
+  CHECK(written("1.50e-3, 0, 2E+1").all_in_e_notation);
+  CHECK_FALSE(written("1.50e-3, 0.5").all_in_e_notation);
+  const AnswerMatrix heads = read(R"({"A": [[[0.12], [0.5]], [[1], [2]]]})").matrices[0];  // two of them
+  REQUIRE(heads.writing.size() == 2);
+  CHECK(heads.writing[0].decimals == 2);
+  CHECK(heads.writing[1].decimals == 0);
 }
 
 TEST_CASE("a key that names no step is passed over, with a suggestion", "[answer]") {
   const Answer answer = read(R"({"Y": [[1]], "weigths1": [[1]], "heads": [{"scroes": [[1]]}]})");
   REQUIRE(answer.unknown.size() == 2);
-  CHECK(mentions(answer.unknown[0], "\"weigths1\""));
-  CHECK(mentions(answer.unknown[0], "weights1"));
-  CHECK(mentions(answer.unknown[1], "scores"));
+  CHECK(mentions(answer.unknown[0].en, "\"weigths1\""));
+  CHECK(mentions(answer.unknown[0].en, "weights1"));
+  CHECK(mentions(answer.unknown[1].en, "scores"));
 }
 
 TEST_CASE("names of other texts are understood", "[answer]") {

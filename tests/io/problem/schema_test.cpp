@@ -70,12 +70,12 @@ TEST_CASE("schema: each object of a problem has the keys that the reader knows, 
   const std::span<const KeySet> known = problem_keys();
   CHECK(known.size() == places.size());
   for (const KeySet& set : known) {
-    INFO(set.object);
-    REQUIRE(places.count(set.object) == 1);
+    INFO(set.object.en);
+    REQUIRE(places.count(set.object.en) == 1);
     std::vector<std::string> keys(set.keys.begin(), set.keys.end());
     std::sort(keys.begin(), keys.end());
-    std::vector<std::string> in_schema = sorted_keys(at(schema, places.at(set.object)));
-    if (set.object == "the problem itself")  // or those of one layer stand here as well
+    std::vector<std::string> in_schema = sorted_keys(at(schema, places.at(set.object.en)));
+    if (set.object.en == "the problem itself")  // or those of one layer stand here as well
       for (const std::string& key : sorted_keys(at(schema, places.at("an entry of layers")))) in_schema.push_back(key);
     std::sort(in_schema.begin(), in_schema.end());
     CHECK(in_schema == keys);

@@ -30,7 +30,7 @@ struct Wrong {
 Report unusable() {
   Report report;
   report.name = "c";
-  report.unusable = "c.json: there is no such file; check the path";
+  report.unusable = Saying{"c.json: there is no such file; check the path", "c.json：没有这个文件；请检查路径"};
   return report;
 }
 

@@ -1,0 +1,19 @@
+// The options of a command as CLI11 has them. Only options.cpp, help.cpp and cli.cpp include it: CLI11 is slow to compile.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "core/text.hpp"
+
+namespace mha::cli {
+
+class CommandLine : public CLI::App {
+ public:
+  CommandLine(const Saying& summary, std::string name, Language told_in)
+      : CLI::App(summary.in(told_in), std::move(name)), language(told_in) {}
+
+  Language language;
+};
+
+}  // namespace mha::cli

@@ -1,0 +1,36 @@
+// How exactly an answer's numbers are known: the form of each of its matrices, and what that says of steps not handed in.
+#pragma once
+
+#include <functional>
+#include <set>
+
+#include "study/check/given.hpp"
+
+namespace mha::study {
+
+// What a person asks for in place of what the numbers tell.
+struct ToleranceOptions {
+  std::optional<double> tol;  // |given − expected| ≤ tol + rtol·|expected|, in every step alike
+  std::optional<double> rtol;
+  std::optional<int> sigfig;       // the numbers are written to so many significant figures
+  const Floats* floats = nullptr;  // they were computed in these
+};
+
+struct Precision {
+  NumberForm between;      // of numbers that were worked with but not handed in
+  bool propagated = true;  // what is not known of a step's operands is not known of its result
+  std::array<const Floats*, step_count> computed_in = {};  // by StepId; null: none of its matrices was handed in
+
+  std::set<int> factor_decimals;  // to which 1/√d_k or √d_k may have been rounded
+
+  const FloatingPoint& arithmetic(StepId step) const;
+};
+
+// The true numbers of a step, of all heads; null where the problem has no such step.
+using TrueNumbers = std::function<const Tensor*(StepId)>;
+
+// Tells each matrix its form. What a matrix is does not depend on the others, unless its numbers fit any form: whole
+// numbers, and those that are exact with fewer decimals than the others are written with.
+Precision recognise_forms(GivenMatrices& given, const ToleranceOptions& options, const TrueNumbers& truth);
+
+}  // namespace mha::study
