@@ -33,7 +33,8 @@ std::vector<Index> usual_steps(std::string_view name, const Problem& problem) {
                 name);
   std::vector<Index> steps{groups ? problem.kv_heads : problem.heads};
   const Index whole = groups ? problem.heads : problem.d_model();
-  for (Index step = 1; step <= whole && steps.size() < 12; step *= 2)
+  const Index least = groups || problem.kv_heads == problem.heads ? 1 : problem.kv_heads;
+  for (Index step = least; step <= whole && steps.size() < 12; step *= 2)
     if (whole % step == 0 && step != steps.front()) steps.push_back(step);
   std::sort(steps.begin(), steps.end());
   return steps;

@@ -4,6 +4,7 @@ import json
 import random
 import re
 import resource
+import unicodedata
 import unittest
 
 from jsonschema import Draft202012Validator
@@ -109,6 +110,8 @@ class Numbers(unittest.TestCase):
         self.assertEqual({line["totals"]["multiply_adds"] for line in sweep}, {327_155_712})
         self.assert_says(page(*BERT, "--tokens", "128", "--sweep", "heads"),
                          "Equal in all lines: parameters 2,362,368; multiply-adds 327,155,712")
+        sweep = cost("--model", "llama-3-8b", "--tokens", "64", "--sweep", "heads")["sweep"]
+        self.assertEqual([line["config"]["heads"] for line in sweep][:4], [8, 16, 32, 64])
         grouped = cost("--model", "llama-3-8b", "--tokens", "64", "--sweep", "kv-heads=8,32")["sweep"]
         self.assertEqual([line["parameters"]["total"] for line in grouped], [41_943_040, 67_108_864])
 
@@ -269,12 +272,28 @@ class Shapes(unittest.TestCase):
                 self.assertTrue(output("cost", name.split()[0], "--lang", language))
 
 
+class Pages(unittest.TestCase):
+    def test_lines_are_80_columns_wide_at_most(self):
+        commands = [["models"]]
+        for name in published():
+            for tokens in ("7", "131072"):
+                commands += [["cost", "--model", name, "--tokens", tokens, *more]
+                             for more in ([], ["--sweep", "heads"], ["--against", "tokens=1"])]
+                commands.append(["shapes", "--model", name, "--tokens", tokens])
+        for command in commands:
+            for language in ("en", "zh"):
+                for line in output(*command, "--lang", language).splitlines():
+                    width = len(line) + sum(unicodedata.east_asian_width(sign) in "WF" for sign in line)
+                    self.assertLessEqual(width - line.count("\u0303"), 80, (command, line))  # Q̃
+
+
 class Faults(unittest.TestCase):
     def test_what_does_not_fit_is_refused(self):
         for arguments, word in (
                 (["--model", "bert-base"], "for how many tokens"), (["--model", "bert", "--tokens", "1"], "bert-base"),
                 (["--d-model", "10", "--heads", "3", "--tokens", "1"], "--d-k"), (["--heads", "3"], "--d-model"),
-                (["--d-model", "8", "--heads", "4", "--kv-heads", "3", "--tokens", "1"], "--kv-heads"),
+                (["--d-model", "8", "--heads", "4", "--kv-heads", "3", "--tokens", "1"], "--kv-heads 3"),
+                (["--model", "llama-3-8b", "--tokens", "1", "--against", "heads=1"], "--kv-heads 8"),
                 (["--d-model", "0", "--heads", "4", "--tokens", "1"], "from 1"),
                 (["worked", "--model", "bert-base", "--tokens", "1"], "leave one"), (["worked", "--dtype", "f8"], "f16"),
                 (["worked", "--against", "heads"], "heads=1"), (["worked", "--against", "head=1"], "heads"),

@@ -227,10 +227,13 @@ class CostPage {
     LayerCost cost;
   };
 
-  std::string figure_text(const Figure& figure, const LayerCost& cost) const {
+  // In a narrow column, what has more than 12 digits is told by its first four.
+  static std::string figure_text(const Figure& figure, const LayerCost& cost, bool narrow) {
     const Index number = cost.totals.*figure.number;
     const std::string unit = figure.in_bytes ? bytes_text(number) : "";
-    return unit.empty() ? grouped_digits(number) : unit;
+    if (!unit.empty()) return unit;
+    return narrow && number >= Index(1e12) ? fmt::format("{:.4g}·10¹²", static_cast<double>(number) / 1e12)
+                                           : grouped_digits(number);
   }
 
   // Of few, the figures stand below each other; of many, beside each other, and what is equal in all is told below.
@@ -254,7 +257,7 @@ class CostPage {
     figure(page_.say(parameters_name), [](const LayerCost& cost) { return grouped_digits(cost.parameters.total); });
     for (const Figure& row : figures)
       if (few || row.number != &Totals::all_steps_bytes)
-        figure(page_.say(row.title), [&](const LayerCost& cost) { return figure_text(row, cost); });
+        figure(page_.say(row.title), [&](const LayerCost& cost) { return figure_text(row, cost, !few); });
     table.numeric.resize(table.header.size(), true);
     page_.add(std::move(table));
     if (!equal.empty()) page_.paragraph(equal_in_all, equal);

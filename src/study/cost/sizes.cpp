@@ -64,15 +64,14 @@ class Shaping {
     g_ = to_.kv_heads = sizes_.kv_heads.value_or(follow(from_.kv_heads, from_.heads, h_));
     to_.grouped = from_.grouped || g_ != h_;
     if (h_ % g_ != 0)
-      throw Error(
-          {"{} heads on {} key/value heads: each key/value head serves equally many query heads, so --kv-heads must "
-           "divide --heads",
-           "{} 个头、{} 个键值头：每个键值头服务同样多的查询头，因此 --kv-heads 必须整除 --heads"},
-          h_, g_);
+      throw Error({"--heads {} and --kv-heads {}: each key/value head serves equally many query heads, so the second must "
+                   "divide the first",
+                   "--heads {} 和 --kv-heads {}：每个键值头服务同样多的查询头，因此后者必须整除前者"},
+                  h_, g_);
     const bool share = from_.d_k() * from_.heads == from_.d_model();
     if (share && !sizes_.d_k && d_ % h_ != 0)
-      throw Error({"{} heads do not share d_model {} evenly; another --heads, or a width of their own: --d-k",
-                   "{} 个头不能均分 d_model {}；请改 --heads，或用 --d-k 指定头的宽度"},
+      throw Error({"--heads {} do not share d_model {} evenly; another number, or a width of their own: --d-k",
+                   "--heads {} 不能均分 d_model {}；请换一个数，或用 --d-k 指定头的宽度"},
                   h_, d_);
     d_k_ = sizes_.d_k.value_or(share ? d_ / h_ : from_.d_k());
     d_v_ = sizes_.d_v.value_or(follow(from_.d_v(), from_.d_k(), d_k_));
