@@ -154,7 +154,7 @@ class Check {
   // A folder as PROBLEM is a class: each answer has a problem of its own, all of which it is to work out.
   std::vector<io::AnswerSource> find() {
     const auto status = io::status_of(*texts_.problem);
-    const bool is_class = status && S_ISDIR(status->st_mode);
+    const bool is_class = status && S_ISDIR(status->st_mode) && !is_example(*texts_.problem);
     if (!is_class && texts_.answers.empty())
       throw Error({"name a problem and at least one answer: mha check worked answer.json",
                    "请写一道题目和至少一份答卷：mha check worked answer.json"});

@@ -33,6 +33,10 @@ bool exists(const std::string& path) {
 
 }  // namespace
 
+bool is_example(const std::string& name) {
+  return find_example(name) != nullptr;
+}
+
 std::string_view example_text(const std::string& name) {
   if (const io::EmbeddedFile* example = find_example(name)) return example->text;
   throw Error(

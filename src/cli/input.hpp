@@ -16,6 +16,9 @@ Problem read_problem(const std::string& name, World& world, bool allow_outside =
 // Each of these may be "-", but only one of them.
 void refuse_two_standard_inputs(const std::vector<std::string>& names);
 
+// Of the built-in ones, which come before files of their name.
+bool is_example(const std::string& name);
+
 // The JSON of a built-in example; an unknown name is an error that suggests one.
 std::string_view example_text(const std::string& name);
 

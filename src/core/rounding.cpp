@@ -9,11 +9,12 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace mha {
 namespace {
 
-constexpr int significant = 12;
+constexpr int significant = 12, spare = 3, sure = 15;  // digits; 15 survive any double
 
 struct Decimal {
   std::string digits;  // d₁d₂…, standing for d₁.d₂… × 10^exponent
@@ -30,11 +31,11 @@ Decimal parsed(std::string_view scientific) {
   return decimal;
 }
 
-// The magnitude with 12 significant digits.
-Decimal written(double magnitude) {
+// The magnitude with so many significant digits.
+Decimal written(double magnitude, int count) {
   std::array<char, 32> text{};
   const auto end =
-      std::to_chars(text.data(), text.data() + text.size(), magnitude, std::chars_format::scientific, significant - 1).ptr;
+      std::to_chars(text.data(), text.data() + text.size(), magnitude, std::chars_format::scientific, count - 1).ptr;
   return parsed({text.data(), static_cast<std::size_t>(end - text.data())});
 }
 
@@ -71,13 +72,16 @@ void round_to(Decimal& decimal, int decimals) {
 
 double round_by_hand(double value, int decimals) {
   if (!std::isfinite(value)) return value;
-  Decimal decimal = written(std::abs(value));
+  Decimal decimal = written(std::abs(value), significant);
+  // Digits to spare, or the decimal is no longer on the side of the half on which the value was.
+  if (const int needed = decimal.exponent + 1 + decimals + spare; needed > significant)
+    decimal = written(std::abs(value), std::min(needed, sure));
   round_to(decimal, decimals);
   if (decimal.digits.empty()) return 0;
   const std::string_view digits = decimal.digits;
   const std::string text = fmt::format("{}.{}e{}", digits.substr(0, 1), digits.substr(1), decimal.exponent);
   double magnitude = 0;
-  std::from_chars(text.data(), text.data() + text.size(), magnitude);
+  if (std::from_chars(text.data(), text.data() + text.size(), magnitude).ec != std::errc()) return value;  // the largest
   return value < 0 && magnitude != 0 ? -magnitude : magnitude;
 }
 

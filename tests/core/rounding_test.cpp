@@ -1,4 +1,4 @@
-// Rounding by hand: half away from zero, on the decimal that twelve digits give.
+// Rounding by hand: half away from zero, on the decimal that twelve digits or more give.
 #include "core/rounding.hpp"
 
 #include <cmath>
@@ -16,6 +16,8 @@ TEST_CASE("halves go away from zero, also when their sum fell just short", "[rou
   CHECK(round_by_hand(2.5, 0) == 3);
   CHECK(round_by_hand(-2.5, 0) == -3);
   CHECK(round_by_hand(0.5, 0) == 1);
+  CHECK(round_by_hand(-1.0882858471469836, 10) == -1.0882858471);
+  CHECK(round_by_hand(1.3219810059049, 12) == 1.321981005905);
   CHECK(round_by_hand(1.005, 2) == 1.01);
   CHECK(round_by_hand(0.2004, 3) == 0.2);
 }
@@ -37,11 +39,11 @@ TEST_CASE("zero has no sign, tiny numbers become zero, infinities and NaN stay",
   CHECK(std::isnan(round_by_hand(std::numeric_limits<double>::quiet_NaN(), 3)));
 }
 
-TEST_CASE("more decimals than twelve digits hold: the twelve digits", "[rounding]") {
-  CHECK(round_by_hand(123456789.123456789, 9) == 123456789.123);
-  CHECK(round_by_hand(1.0 / 3, 15) == 0.333333333333);
+TEST_CASE("more decimals than a double holds for sure: fifteen digits", "[rounding]") {
+  CHECK(round_by_hand(123456789.123456789, 9) == 123456789.123457);
+  CHECK(round_by_hand(1.0 / 3, 15) == 0.333333333333333);
   CHECK(round_by_hand(1e20, 3) == 1e20);
-  CHECK(round_by_hand(1.7976931348623157e308, 2) == 1.79769313486e308);
+  CHECK(round_by_hand(1.7976931348623157e308, 2) == 1.7976931348623157e308);
 }
 
 TEST_CASE("numbers on a page are rounded as a pencil rounds them", "[rounding]") {

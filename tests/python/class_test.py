@@ -116,6 +116,12 @@ class Class(InFolder):
         self.assertEqual(verdicts, {name: "missing" if name in ("Cy", "=1+1") else "right" for name in self.NAMES}
                          | {"nobody": "unusable"})
 
+    def test_an_example_is_not_the_folder_of_its_name(self):
+        (self.folder / "worked").mkdir()
+        self.write("answer.json", WORKED)
+        self.assertEqual(run("check", "worked", "answer.json", cwd=self.folder).returncode, 0)
+        self.assertEqual(run("check", "./worked", "answer.json", cwd=self.folder).returncode, 2)
+
     def test_a_folder_alone_and_one_that_is_no_class(self):
         result = run("check", ".", cwd=self.place("Anna Li").parent)
         self.assertEqual(result.returncode, 0, result.stderr.decode())

@@ -7,8 +7,8 @@ import numpy as np
 
 from numpy_attention import PER_HEAD, Attention, DoesNotFit, need, not_split
 from random_problems import slopes
-from written_answers import (Unclear, as_json, e_notation, each_step, exact, finite, first_wrong, float16, float32, layout_for,
-                             own_decimals, part_of, Printed, when_written)
+from written_answers import (Unclear, as_json, bfloat16, e_notation, each_step, exact, finite, first_wrong, float16,
+                             float32, layout_for, own_decimals, part_of, Printed, when_written)
 
 FLOAT32_MINIMUM = float(np.finfo(np.float32).min)
 
@@ -63,6 +63,7 @@ RIGHT_FORMS = {
     "float32, shortest": lambda rng: float32(rng, shortest=True),
     "float16": lambda rng: float16(rng),
     "float16, shortest": lambda rng: float16(rng, shortest=True),
+    "bfloat16": lambda rng: bfloat16(rng),
     "1 decimal at each step": lambda rng: each_step(rng, 1),
     "2 decimals at each step": lambda rng: each_step(rng, 2),
     "3 decimals at each step": lambda rng: each_step(rng, 3),
@@ -281,6 +282,7 @@ PAIRS = {
 WRONG_FORMS = {
     "": ["exact", "4 decimals at each step", "3 decimals as written", "exact", "4 decimals as written"],
     "in float32": ["float32", "float32, shortest"],
+    "in 16 bits": ["float16", "float16, shortest", "bfloat16"],
     "in e-notation": ["e-notation", "printed by NumPy"],
     "in own decimals": ["own decimals", "own decimals at each step"],
 }
@@ -476,6 +478,7 @@ WRONG |= {
     "later mistakes, partial": (16, any_mistake("", True, tuple(LATER_MISTAKES))),
     "mistakes in float32": (40, any_mistake("in float32")),
     "mistakes in float32, partial": (16, any_mistake("in float32", True)),
+    "mistakes in 16 bits": (24, any_mistake("in 16 bits")),
     "mistakes in e-notation": (24, any_mistake("in e-notation")),
     "mistakes in own decimals": (24, any_mistake("in own decimals")),
     "wrong: a whole number off": (10, whole_number_off),
@@ -487,6 +490,8 @@ for label, change in SLIPS.items():
     WRONG[f"slip: {label}"] = (12, slip(change, ["exact", "3 decimals at each step", "4 decimals as written"]))
     WRONG[f"slip: {label}, partial"] = (6, slip(change, ["exact", "3 decimals at each step", "4 decimals as written"], True))
     WRONG[f"slip: {label}, in float32"] = (6, slip(change, ["float32, shortest"]))
+    if "digit" not in label:  # sums in 16 bits are no surer than a digit or two
+        WRONG[f"slip: {label}, in 16 bits"] = (6, slip(change, ["float16", "float16, shortest", "bfloat16"]))
     WRONG[f"slip: {label}, in e-notation"] = (6, slip(change, ["e-notation"]))
     WRONG[f"slip: {label}, in own decimals"] = (6, slip(change, ["own decimals", "own decimals at each step"]))
 

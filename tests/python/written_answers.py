@@ -67,6 +67,17 @@ def float16(rng, shortest=False):
     return Form("float16", text, lambda x, key: 6e-4 * finite(x) + 1e-6, keep, np.float32)
 
 
+def bfloat16(rng):
+    """NumPy has none: the upper half of a float32."""
+    def keep(step, x):
+        bits = np.ascontiguousarray(x, np.float32).view(np.uint32).astype(np.uint64)
+        nearest = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+        return np.where(np.isfinite(x), nearest, x).astype(np.float32)
+
+    half = lambda x, key: 0.015 * (finite(x) + finite(x).max())  # sums of a few terms, which may cancel
+    return Form("bfloat16", lambda x, key: repr(float(x)), half, keep, np.float32)
+
+
 def fixed(rng, decimals):
     """With the zeros at the end or, as Python's round() leaves them, without."""
     if decimals == 0 or rng.random() < 0.5:

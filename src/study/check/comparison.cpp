@@ -18,7 +18,8 @@ constexpr double out_of_sight = 36;       // e^−36 changes no bit of a sum of 
 bool is_same(double given, double expected, double tolerance) {
   if (std::isnan(given) || std::isnan(expected)) return std::isnan(given) && std::isnan(expected);
   if (given == expected) return true;
-  return std::abs(given - expected) <= tolerance;  // no infinity but the same one is within it
+  // No infinity but the same one is within it. Where anything could come out, nothing is the same.
+  return std::isfinite(tolerance) && std::abs(given - expected) <= tolerance;
 }
 
 Likeness compare(const GivenMatrix& given, const Uncertain& expected, Index head) {

@@ -155,8 +155,9 @@ TEST_CASE("names of other texts are understood", "[answer]") {
     CHECK(name_of(found->step).id == name_of(name.step).id);
     CHECK(found->head == name.head);
   }
-  for (const std::string_view unknown : {"q", "H", "W_Q1", "b_Q", "concat1", "final_output2", "layer1.Y", "1"})
+  for (const std::string_view unknown : {"q", "W_Q1", "b_Q", "concat1", "final_output2", "layer1.Y", "1"})
     CHECK_FALSE(answer_name(unknown, false).has_value());
+  CHECK(answer_name("H", false)->step == StepId::hidden);  // with a head's number it is that head's output
   CHECK(answer_name("attn", true)->step == StepId::weights);
   CHECK(answer_name("out", true)->step == StepId::head_output);
   CHECK_FALSE(answer_name("out1", true).has_value());

@@ -317,9 +317,8 @@ TEST_CASE("blocks and stacks") {
   check({
       {{{"residual", "1"}}, "in:1:14: residual: found the number 1, expected true or false"},
       {{{"residual", "true"}, {"W_O", "[[1], [2]]"}},
-       "in:1:14: residual: what the attention reads has 2 columns, what it gives 1 column: a residual sum needs both of "
-       "one "
-       "width"},
+       "in:1:14: residual: what the attention reads has 2 columns, what the attention gives 1 column: a residual sum "
+       "needs both of one width"},
       {{{"norm", "{}"}}, "in:1:10: norm: \"kind\" is missing; write \"kind\": \"layer\" or \"kind\": \"rms\""},
       {{{"norm", R"({"kind": "batch"})"}}, "in:1:19: norm.kind: unknown: \"batch\". Known: layer, rms."},
       {{{"norm", R"({"kind": "rms", "beta": [1, 2]})"}},
