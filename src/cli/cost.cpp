@@ -102,15 +102,15 @@ Action setup_cost(CommandLine& app) {
   declare_output(app, texts->output, page_or_json);
   declare_language(app, texts->lang, {"page", "页面"});
   declare_footer(app, {"examples:\n"
-                       "  mha cost --d-model 512 --heads 8 --tokens 128                          formulas and numbers\n"
-                       "  mha cost --model bert-base --tokens 512 --dtype f32 --against heads=1  what one head costs\n"
-                       "  mha cost --model llama-3-8b --tokens 4096 --sweep kv-heads             what groups save\n"
-                       "  mha cost mine.json --format json                                       for a program to read",
+                       "  mha cost --d-model 512 --heads 8 --tokens 128              formulas and numbers\n"
+                       "  mha cost --model bert-base --tokens 512 --against heads=1  what one head costs\n"
+                       "  mha cost --model llama-3-8b --tokens 64 --sweep kv-heads   what groups save\n"
+                       "  mha cost mine.json --format json                           for a program",
                        "示例：\n"
-                       "  mha cost --d-model 512 --heads 8 --tokens 128                          公式和数值\n"
-                       "  mha cost --model bert-base --tokens 512 --dtype f32 --against heads=1  一个头的开销\n"
-                       "  mha cost --model llama-3-8b --tokens 4096 --sweep kv-heads             分组能省多少\n"
-                       "  mha cost mine.json --format json                                       供程序读取"});
+                       "  mha cost --d-model 512 --heads 8 --tokens 128              公式和数值\n"
+                       "  mha cost --model bert-base --tokens 512 --against heads=1  一个头的开销\n"
+                       "  mha cost --model llama-3-8b --tokens 64 --sweep kv-heads   分组能省多少\n"
+                       "  mha cost mine.json --format json                           供程序读取"});
   return [texts](World& world) {
     tell_cost(*texts, world);
     return Exit::fine;

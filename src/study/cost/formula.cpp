@@ -133,10 +133,7 @@ std::string bytes_text(Index bytes) {
   std::size_t unit = 0;
   double amount = static_cast<double>(bytes) / 1024;
   for (; amount >= 1024 && unit + 1 < units.size(); ++unit) amount /= 1024;
-  std::string text = fmt::format("{:.2f}", amount);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text + " " + units[unit];
+  return fmt::format("{:.4g} {}", amount, units[unit]);
 }
 
 }  // namespace mha::study
