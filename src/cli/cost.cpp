@@ -102,7 +102,7 @@ Action setup_cost(CommandLine& app) {
   declare_output(app, texts->output, page_or_json);
   declare_language(app, texts->lang, {"page", "页面"});
   declare_footer(app, {"examples:\n"
-                       "  mha cost --d-model 512 --heads 8 --tokens 128              formulas and numbers\n"
+                       "  mha cost --d-model 512 --heads 8 --tokens 128              with the formulas\n"
                        "  mha cost --model bert-base --tokens 512 --against heads=1  what one head costs\n"
                        "  mha cost --model llama-3-8b --tokens 64 --sweep kv-heads   what groups save\n"
                        "  mha cost mine.json --format json                           for a program",
