@@ -7,12 +7,14 @@
 #include <cstdlib>
 
 #include "cli/cli.hpp"
+#include "cli/pager.hpp"
 
 namespace {
 
-int terminal_width() {
+winsize terminal_size() {
   winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 ? size.ws_col : 80;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) size = {};
+  return size;
 }
 
 // Where a standard descriptor is closed, the next file that is opened would get its number, and messages would land in it.
@@ -29,16 +31,22 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // and so is a limit on the size of files
   mha::io::FdSink out(STDOUT_FILENO, {"standard output", "标准输出"});
   mha::io::FdSink err(STDERR_FILENO, {"standard error", "标准错误"});
-  mha::cli::World world{out,
+  const winsize size = terminal_size();
+  const bool on_terminal = isatty(STDOUT_FILENO) == 1;
+  mha::cli::Pager pager(out, size.ws_row);
+  const bool paged = on_terminal && size.ws_row > 0 && mha::cli::wants_pager(argc, argv);
+  mha::cli::World world{paged ? static_cast<mha::io::Sink&>(pager) : out,
                         err,
                         STDIN_FILENO,
                         isatty(STDIN_FILENO) == 1,
-                        isatty(STDOUT_FILENO) == 1,
-                        terminal_width(),
+                        on_terminal,
+                        size.ws_col >= 40 ? size.ws_col : 80,
                         [](const char* name) {
                           const char* value = std::getenv(name);
                           return std::string(value == nullptr ? "" : value);
                         },
                         isatty(STDERR_FILENO) == 1};
-  return mha::cli::cli({argv + 1, argv + argc}, world);
+  const int exit = mha::cli::cli({argv + 1, argv + argc}, world);
+  pager.close();
+  return exit;
 }

@@ -65,6 +65,9 @@ Exit run_command(const std::vector<std::string>& arguments, World& world) {
   app.allow_extras();
   app.set_help_flag("-h,--help", say(world.language, {"print this help", "打印本说明"}));
   const Action action = command.setup(app);
+  bool no_pager = false;  // main() has seen to it
+  declare_flag(app, "--no-pager", no_pager,
+               {"on a terminal: print long pages at once, not through $PAGER", "在终端上：长页面直接打印，不经过 $PAGER"});
   std::vector<std::string> rest(arguments.rbegin(), arguments.rend() - 1);  // CLI11 takes them last first
   for (std::string& argument : rest) keep_as_written(argument);
   try {

@@ -12,6 +12,7 @@
 #include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "show/words/phrases.hpp"
+#include "study/compare/compare_json.hpp"
 #include "study/compare/compare_page.hpp"
 
 namespace mha::cli {
@@ -20,7 +21,7 @@ namespace {
 struct CompareOptions {
   std::vector<std::string> problems;
   std::optional<std::string> mistake, steps, heads;
-  bool full = false;
+  bool full = false, pause = false;
   PageOptionTexts page;
   OutputTexts output;
   bool allow_outside = false;
@@ -40,6 +41,10 @@ struct ShownBy {
 constexpr std::array shown_by = {
     ShownBy{"k_not_transposed", {"`mha exercise --tokens 2 -o DIR`", "`mha exercise --tokens 2 -o DIR`"}},
     ShownBy{"elementwise_product", {"`mha exercise --tokens 2 -o DIR`", "`mha exercise --tokens 2 -o DIR`"}},
+    ShownBy{"norm_", {"a problem with a norm that has gamma, beta and eps", "归一化带 gamma、beta 和 eps 的题目"}},
+    ShownBy{"gate_", {"a problem with W_gate", "有 W_gate 的题目"}},
+    ShownBy{"gelu_form", {"a problem with gelu", "激活函数为 gelu 的题目"}},
+    ShownBy{"relu_for_other", {"a problem with gelu or silu", "激活函数为 gelu 或 silu 的题目"}},
     ShownBy{"rope_", {"a problem with rope", "有旋转位置编码（rope）的题目"}},
     ShownBy{"softcap_", {"a problem with softcap and a mask", "有软截断（softcap）和掩码的题目"}},
     ShownBy{"packed_", {"a problem with W_QKV", "有 W_QKV 的题目"}},
@@ -81,7 +86,8 @@ const study::Variant* shown_form(const Problem& problem, const study::Variants& 
 Saying elsewhere(const study::Mistake& mistake) {
   for (const io::EmbeddedFile& example : io::examples()) {
     const Problem problem = io::read_problem_text(example.text, example.name);
-    if (shown_form(problem, mistake.variants(problem)) != nullptr) return say(shown_elsewhere, example.name, mistake.id);
+    if (problem.layers.empty() && shown_form(problem, mistake.variants(problem)) != nullptr)
+      return say(shown_elsewhere, example.name, mistake.id);
   }
   const auto is_this = [&](const ShownBy& row) { return mistake.id.rfind(row.ids, 0) == 0; };
   return say(shown_by_none, std::find_if(shown_by.begin(), shown_by.end(), is_this)->what);
@@ -113,7 +119,7 @@ void compare_problems(const CompareOptions& options, World& world) {
   show::PageOptions page = page_from(options.page, world);
   if (options.steps) page.selection.steps = parse_steps(*options.steps);
   page.full = options.full;
-  Output output(options.output, page_only, style_from(options.page, world), world);
+  Output output(options.output, page_or_json, style_from(options.page, world), world);
   const std::string& name = options.problems.front();
   const Problem problem = read_problem(name, world, options.allow_outside);
   const study::Side left = side_of(problem, name, page.language);
@@ -134,7 +140,13 @@ void compare_problems(const CompareOptions& options, World& world) {
   inputs.insert(inputs.end(), problem.files.begin(), problem.files.end());
   if (other) inputs.insert(inputs.end(), other->files.begin(), other->files.end());
   output.open(std::move(inputs));
-  output.write(describe(study::compare(left.numbers, right.numbers), left, right, remarks, page));
+  const study::Comparison comparison = study::compare(left.numbers, right.numbers);
+  if (output.kind() == Format::Kind::json) {
+    const auto id = options.mistake ? std::optional<std::string_view>(*options.mistake) : std::nullopt;
+    study::write_comparison_json(output.sink(), comparison, left, right, id, page.selection);
+  } else {
+    output.write(describe(comparison, left, right, remarks, page), options.pause);
+  }
   output.finish();
 }
 
@@ -151,7 +163,8 @@ Action setup_compare(CommandLine& app) {
   declare_option(app, "--steps", options->steps, "LIST", {"only these steps", "只看这些步骤"});
   declare_option(app, "--heads", options->heads, "LIST", {"only these heads", "只看这些头"});
   declare_flag(app, "--full", options->full, {"print large matrices whole", "完整打印大矩阵"});
-  declare_output(app, options->output, page_only);
+  declare_output(app, options->output, page_or_json);
+  declare_pause(app, options->pause);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);
   declare_footer(app, {"examples:\n"
@@ -163,6 +176,7 @@ Action setup_compare(CommandLine& app) {
                        "  mha compare bag_zh bag_one_head_zh         四个头与一个头对照\n"
                        "  mha compare mine.json theirs.json --steps weights,output"});
   return [options](World& world) {
+    if (options->pause) expect_terminal(world);
     const std::size_t wanted = options->mistake ? 1 : 2;
     if (options->problems.size() != wanted)
       throw Error(options->mistake

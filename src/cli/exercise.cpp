@@ -9,6 +9,8 @@
 #include "compute/engine.hpp"
 #include "core/csv.hpp"
 #include "core/suggest.hpp"
+#include "core/utf8.hpp"
+#include "io/files/input_file.hpp"
 #include "io/files/output_file.hpp"
 #include "io/files/paths.hpp"
 #include "io/files/roster.hpp"
@@ -29,7 +31,8 @@ constexpr int largest_seed = 2147483647;
 
 // As written on the command line.
 struct ExerciseTexts {
-  std::optional<std::string> tokens, d_model, heads, d_k, kv_heads, mask, seed, difficulty, round, roster, lang, output;
+  std::optional<std::string> tokens, d_model, heads, d_k, kv_heads, mask, seed, difficulty, round, roster, lang, output,
+      title, due;
   bool bias = false;
 };
 
@@ -38,6 +41,7 @@ struct ExerciseRequest {
   const study::Difficulty* difficulty = nullptr;
   int seed = 1;
   study::WorksheetOptions worksheet;
+  std::optional<std::string> title;
   std::string folder;
   std::optional<std::string> roster;
 };
@@ -48,7 +52,7 @@ int number_or(const std::optional<std::string>& text, std::string_view option, i
 
 study::ExerciseSizes sizes_from(const ExerciseTexts& texts) {
   study::ExerciseSizes sizes;
-  sizes.tokens = number_or(texts.tokens, "--tokens", 3, 1, 8);
+  sizes.tokens = number_or(texts.tokens, "--tokens", 5, 1, 8);
   sizes.d_model = number_or(texts.d_model, "--d-model", 6, 1, 32);
   sizes.heads = number_or(texts.heads, "--heads", 3, 1, 8);
   sizes.kv_heads = number_or(texts.kv_heads, "--kv-heads", static_cast<int>(sizes.heads), 1, static_cast<int>(sizes.heads));
@@ -85,8 +89,20 @@ ExerciseRequest exercise_request_from(const ExerciseTexts& texts, const World& w
   request.worksheet.decimals = number_or(texts.round, "--round", 3, 0, 12);
   request.folder = *texts.output;
   request.roster = texts.roster;
+  for (const auto& [option, text] : {std::pair{"--title", texts.title}, {"--due", texts.due}})
+    if (text && !is_utf8(*text))
+      throw Error({"{}: it is no UTF-8, and the files of an exercise hold nothing else",
+                   "{}：它不是 UTF-8，而练习的文件只能是 UTF-8"},
+                  option);
+  request.title = texts.title;
+  request.worksheet.due = texts.due.value_or("");
   return request;
 }
+
+constexpr Text student_files = {"worksheet.txt, worksheet.md, problem.json and answer.json",
+                                "worksheet.txt、worksheet.md、problem.json 和 answer.json"};
+constexpr Text teacher_files = {"key.json, key_rounded.json and mistakes.json",
+                                "key.json、key_rounded.json 和 mistakes.json"};
 
 // Where the files of one exercise go; the teacher's are not in the folder that is handed out.
 struct Folders {
@@ -100,13 +116,21 @@ void write_key(io::Sink& sink, const Problem& problem, std::optional<int> roundi
                   compute::run(plan, {compute::values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
 }
 
-// Nobody's work is written over.
-void refuse_filled_in(const std::string& folder) {
-  const std::string path = folder + "/answer.json";
-  if (const auto status = io::status_of(path); !status || !S_ISREG(status->st_mode)) return;
-  if (io::is_filled_in(path))
+// Nobody's work is written over, nor the sheet that others have by now: one exercise a folder.
+void refuse_filled_in(const std::string& folder, const Problem& problem) {
+  const auto is_file = [](const std::string& path) {
+    const auto status = io::status_of(path);
+    return status && S_ISREG(status->st_mode);
+  };
+  if (const std::string path = folder + "/answer.json"; is_file(path) && io::is_filled_in(path))
     throw Error({"{} is filled in already; name another folder with -o, or move that file away",
                  "{} 已经填写；请用 -o 另写一个文件夹，或移走该文件"},
+                path);
+  io::StringSink text;
+  io::write_problem(text, problem);
+  if (const std::string path = folder + "/problem.json"; is_file(path) && io::InputFile(path).text() != text.text())
+    throw Error({"{} is of another exercise; name another folder with -o, or move these files away",
+                 "{} 属于另一道练习；请用 -o 另写一个文件夹，或移走那些文件"},
                 path);
 }
 
@@ -130,15 +154,21 @@ void write_exercise_files(const Problem& problem, const study::WorksheetOptions&
   io::commit_all(files);
 }
 
-void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker& maker) {
+Problem drawn(const ExerciseRequest& request, const study::ExerciseMaker& maker, std::uint32_t seed) {
+  Problem problem = maker.draw(seed);
+  if (request.title) problem.title = {*request.title, "", false};
+  return problem;
+}
+
+void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker& maker, World& world) {
   const std::string teacher = request.folder + "/teacher";
   std::vector<Problem> problems;
   const std::vector<io::Student> students = io::read_roster(*request.roster);
-  for (const io::Student& student : students) refuse_filled_in(request.folder + "/" + student.folder);
   std::string index = csv_line({"name", "folder", "seed"});
   for (const io::Student& student : students) {
     const std::uint32_t seed = study::student_seed(static_cast<std::uint32_t>(request.seed), student.name);
-    problems.push_back(maker.draw(seed));
+    problems.push_back(drawn(request, maker, seed));
+    refuse_filled_in(request.folder + "/" + student.folder, problems.back());
     index += csv_line({csv_text(student.name), student.folder, fmt::format("{}", seed)});
   }
   for (std::size_t i = 0; i < students.size(); ++i) {
@@ -150,6 +180,22 @@ void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker&
   io::OutputFile file(teacher + "/index.csv");
   file.sink().write(index);
   file.commit();
+  tell(world,
+       {"{0} holds a folder with {1} for each of {2} students, and {3} what the teacher keeps; when they have handed in: "
+        "`mha check {0} --summary`",
+        "{0} 中有 {2} 个学生各自的文件夹（{1}），教师自留的在 {3}；收齐以后：`mha check {0} --summary`"},
+       request.folder, student_files, students.size(), teacher);
+}
+
+void write_one(const ExerciseRequest& request, const study::ExerciseMaker& maker, World& world) {
+  const Problem problem = drawn(request, maker, static_cast<std::uint32_t>(request.seed));
+  refuse_filled_in(request.folder, problem);
+  write_exercise_files(problem, request.worksheet, {request.folder, request.folder});
+  tell(world,
+       {"{0} holds {1}, and for the teacher {2}; when answer.json is filled in: "
+        "`mha check {0}/problem.json {0}/answer.json`",
+        "{0} 中有 {1}，给教师的有 {2}；填好 answer.json 以后：`mha check {0}/problem.json {0}/answer.json`"},
+       request.folder, student_files, teacher_files);
 }
 
 void warn_of_blind_spots(const study::ExerciseSizes& sizes, const study::BlindSpots& spots, World& world) {
@@ -192,7 +238,7 @@ Action setup_exercise(CommandLine& app) {
   auto texts = std::make_shared<ExerciseTexts>();
   declare_option(app, "-o,--output", texts->output, "DIR",
                  {"the folder to write to, made if it is missing", "写到这个文件夹，没有就新建"});
-  declare_option(app, "--tokens", texts->tokens, "N", {"tokens (3)", "词元数（默认 3）"});
+  declare_option(app, "--tokens", texts->tokens, "N", {"tokens (5)", "词元数（默认 5）"});
   declare_option(app, "--d-model", texts->d_model, "N", {"width of a token (6)", "词元的宽度（默认 6）"});
   declare_option(app, "--heads", texts->heads, "N", {"heads (3)", "头数（默认 3）"});
   declare_option(app, "--d-k", texts->d_k, "N", {"width of a head (d_model / heads)", "头的宽度（默认 d_model / heads）"});
@@ -212,18 +258,17 @@ Action setup_exercise(CommandLine& app) {
   declare_option(
       app, "--round", texts->round, "N",
       {"decimals of the worksheet and of key_rounded.json (3)", "练习单和 key_rounded.json 的小数位数（默认 3）"});
+  declare_option(app, "--title", texts->title, "TEXT",
+                 {"the title of the sheet (Exercise SEED)", "练习单的标题（默认：练习 SEED）"});
+  declare_option(app, "--due", texts->due, "TEXT",
+                 {"until when it is handed in, as it shall stand there", "截止时间，照所写的印上"});
   declare_language(app, texts->lang, {"worksheet", "练习单"});
   declare_footer(app, exercise_examples);
   return [texts](World& world) {
     const ExerciseRequest request = exercise_request_from(*texts, world);
-    if (!request.roster) refuse_filled_in(request.folder);
     const study::ExerciseMaker maker(request.sizes, *request.difficulty);
     warn_of_blind_spots(request.sizes, maker.blind_spots(), world);
-    if (request.roster)
-      write_for_class(request, maker);
-    else
-      write_exercise_files(maker.draw(static_cast<std::uint32_t>(request.seed)), request.worksheet,
-                           {request.folder, request.folder});
+    request.roster ? write_for_class(request, maker, world) : write_one(request, maker, world);
     return Exit::fine;
   };
 }

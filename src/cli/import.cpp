@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/values.hpp"
+#include "core/utf8.hpp"
 #include "io/files/output_file.hpp"
 #include "io/files/paths.hpp"
 #include "io/model/model_import.hpp"
@@ -57,6 +58,9 @@ io::ImportOptions options_from(const ImportTexts& texts, const World& world) {
 
 io::ImportedInputs inputs_from(const ImportTexts& texts) {
   io::ImportedInputs inputs{texts.x, texts.x_kv, {}};
+  if (texts.tokens && !is_utf8(*texts.tokens))
+    throw Error({"--tokens: it is no UTF-8, and a problem file holds nothing else",
+                 "--tokens：它不是 UTF-8，而题目文件只能是 UTF-8"});
   if (texts.tokens)
     for (const std::string_view token : split_at_commas("--tokens", *texts.tokens)) inputs.tokens.emplace_back(token);
   for (const auto& [option, path] : {std::pair{"--x", &inputs.x}, {"--x-kv", &inputs.x_kv}})

@@ -6,6 +6,7 @@
 
 #include <csignal>
 
+#include "core/error.hpp"
 #include "io/files/paths.hpp"
 
 namespace mha::cli {
@@ -78,12 +79,25 @@ io::Sink& Output::sink() {
   return opened_.empty() ? world_.out : opened_.front().sink();
 }
 
-void Output::write(const show::Document& page) {
+void Output::write(const show::Document& page, bool pause) {
+  if (pause && opened_.empty() && format_->write == show::write_text) return show_step_by_step(page, style_, world_);
   sink().write(format_->write(page, style_));
 }
 
 void Output::finish() {
   io::commit_all(opened_);
+}
+
+void declare_pause(CommandLine& app, bool& pause) {
+  declare_flag(
+      app, "--pause", pause,
+      {"on a terminal: one step, then Enter for the next, q to end", "在终端上：显示一步，按回车显示下一步，q 结束"});
+}
+
+void expect_terminal(const World& world) {
+  if (world.input_is_terminal && world.output_is_terminal) return;
+  throw Error({"--pause waits for Enter after each step, which needs a terminal; leave it out to print everything",
+               "--pause 在每一步之后等待回车，因此需要终端；要全部打印请去掉它"});
 }
 
 void show_step_by_step(const show::Document& page, const show::TextStyle& style, World& world) {

@@ -29,7 +29,7 @@ class Output {
   // The inputs of the command must not be written over.
   void open(std::vector<std::string> inputs);
   io::Sink& sink();
-  void write(const show::Document& page);
+  void write(const show::Document& page, bool pause = false);
   void finish();
 
  private:
@@ -39,6 +39,10 @@ class Output {
   World& world_;
   std::deque<io::OutputFile> opened_;
 };
+
+// --pause, and what it needs: an Error where there is no terminal.
+void declare_pause(CommandLine& app, bool& pause);
+void expect_terminal(const World& world);
 
 // Prints a step, waits for Enter, prints the next, for the lecture hall; q or the end of the input ends the page.
 void show_step_by_step(const show::Document& page, const show::TextStyle& style, World& world);

@@ -318,9 +318,7 @@ Action setup_run(CommandLine& app) {
   auto texts = std::make_shared<RunOptionTexts>();
   declare_run_options(app, *texts);
   return [texts](World& world) {
-    if (texts->pause && !(world.input_is_terminal && world.output_is_terminal))
-      throw Error({"--pause waits for Enter after each step, which needs a terminal; leave it out to print everything",
-                   "--pause 在每一步之后等待回车，因此需要终端；要全部打印请去掉它"});
+    if (texts->pause) expect_terminal(world);
     return Run(*texts, run_request_from(*texts, world), world).tell_everything();
   };
 }

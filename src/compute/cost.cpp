@@ -63,6 +63,10 @@ Count count_of(const Plan& plan, const Step& step) {
   return count;
 }
 
+bool is_view(const Plan& plan, const Step& step) {
+  return step.op == Op::split && step.arrangement != Arrangement::interleaved && plan.value(step.in[0]).shape.heads == 1;
+}
+
 double operations(const Plan& plan) {
   double sum = 0;
   for (const Step& step : plan.steps) sum += cost_of(plan, step).operations;

@@ -27,4 +27,7 @@ Count count_of(const Plan& plan, const Step& step);
 Index exact_product(std::initializer_list<Index> factors);
 Index exact_sum(Index a, Index b);
 
+// Whether the result of this split is there on the CPU without copying: heads side by side are views into their operand.
+bool is_view(const Plan& plan, const Step& step);
+
 }  // namespace mha::compute

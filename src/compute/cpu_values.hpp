@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compute/backend.hpp"
+#include "compute/cost.hpp"
 #include "compute/floats.hpp"
 #include "core/numbers.hpp"
 
@@ -107,10 +108,7 @@ class CpuValues {
     }
   }
 
-  // Whether the result of this split is there without copying: heads side by side are views into their operand.
-  bool is_view(const Step& step) const {
-    return step.op == Op::split && step.arrangement != Arrangement::interleaved && plan_.value(step.in[0]).shape.heads == 1;
-  }
+  bool is_view(const Step& step) const { return compute::is_view(plan_, step); }
   void place_view(const Step& step) {
     const Slot& whole = slots_[at(step.in[0])];
     const Shape& to = plan_.value(step.out).shape;

@@ -46,6 +46,17 @@ class Bench(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, b""))
         return json.loads(result.stdout)
 
+    def test_a_view_has_no_rate_and_no_step_is_faster_than_the_machine(self):
+        steps = {step["step"]: step for step in self.times("--tokens", "300", "--d-model", "64", "--heads", "4")["steps"]}
+        for name in ("Q", "K", "V"):  # heads side by side, cut out of packed.Q …
+            self.assertEqual((steps[name]["gflops"], steps[name]["gbytes_per_s"]), (0, 0))
+        self.assertGreater(steps["packed.Q"]["gflops"], 0)
+        page = run("bench", "--tokens", "300", "--d-model", "64", "--heads", "4", "--repeat", "3").stdout.decode()
+        rates = [line.split()[-2:] for line in page.splitlines() if len(line.split()) == 5 and line[0] != " "]
+        machine = next(line for line in page.splitlines() if line.startswith("this machine")).split()[-2:]
+        for column in (0, 1):
+            self.assertGreaterEqual(float(machine[column]) + 0.1, max(float(row[column]) for row in rates if row[0] != "ms"))
+
     def test_json_has_the_keys_of_the_contract(self):
         times = self.times("packed", "--dtype", "f32", "--threads", "1")
         self.assertEqual(list(times), ["device", "dtype", "threads", "repeat", "total_ms", "steps"])

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import random
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -88,6 +89,65 @@ class Told(InFolder):
             page = self.page({"Y": output}, "--lang", language, problem=path)
             self.assertIn(words, page)
             self.assertIn("no_projection + wo_missing", page)
+
+
+class Exactness(InFolder):
+    """As exactly as a matrix's own numbers are written and computed, and no less."""
+
+    def head(self, step, change):
+        return [[change(x) for x in row] for row in WORKED["heads"][0][step]]
+
+    def page(self, answer, *arguments):
+        return " ".join(run("check", "worked", self.write("answer.json", answer), *arguments).stdout.decode().split())
+
+    def test_floats_are_told_in_both_languages(self):
+        kinds = {"float32": lambda x: struct.unpack("f", struct.pack("f", x))[0],
+                 "float16": lambda x: struct.unpack("e", struct.pack("e", x))[0]}
+        for kind, nearest in kinds.items():
+            answer = {"S1": WORKED["heads"][0]["scores"], "Z1": self.head("scaled", nearest), "A1": self.head("weights", nearest)}
+            self.assertEqual(self.verdict(answer), "right")
+            self.assertIn(f"judged as {kind} ·", self.page(answer, "--lang", "en"))
+            self.assertIn(f"按 {kind} 判定", self.page(answer, "--lang", "zh"))
+            answer["A1"][0][0] = nearest(answer["A1"][0][0] + 0.02)
+            self.assertEqual(self.verdict(answer), "wrong")
+
+    def test_too_few_numbers_to_show_a_kind_can_be_told(self):
+        half = {"A1": [[round(a + 0.0004, 4) for a in row] for row in WORKED["heads"][0]["weights"]]}
+        self.assertEqual(self.verdict(half), "wrong")
+        self.assertEqual(self.verdict(half, "--dtype", "bf16"), "right")
+        self.assertIn("expected bf16 or f16", run("check", "worked", "x", "--dtype", "half").stderr.decode())
+
+    def test_decimals_are_those_of_the_matrix_and_digits_count_in_e_notation(self):
+        answer = {"Z1": self.head("scaled", lambda x: round(x, 4)), "A1": self.head("weights", lambda x: round(x, 2))}
+        self.assertEqual(self.verdict(answer), "right")
+        self.assertIn("A⁽¹⁾: tolerance from 2 decimals", self.page(answer, "--lang", "en"))
+        text = json.dumps({"A1": "@"}).replace('"@"', "[" + ", ".join(
+            "[" + ", ".join(f"{x:.3e}" for x in row) + "]" for row in WORKED["heads"][0]["weights"]) + "]")
+        self.assertEqual(self.verdict(text), "right")
+        self.assertIn("4 significant digits", self.page(text, "--lang", "en"))
+        digit = text.index(".") + 1
+        self.assertEqual(self.verdict(text[:digit] + str((int(text[digit]) + 2) % 10) + text[digit + 1:]), "wrong")
+
+    def test_a_rounded_factor_or_root_is_right_the_same_one_throughout(self):
+        one = [[1, 0], [0, 1]]
+        problem = self.write("problem.json", {"X": [[1, 2], [3, 4]], "heads": [{"W_Q": one, "W_K": one, "W_V": one}],
+                                              "W_O": "identity"})
+        scores = [[5, 11], [11, 25]]
+        by_factor, by_root = ([[round(s * f, 3) for s in row] for row in scores] for f in (0.707, 1 / 1.414))
+        for scaled, said in ((by_factor, "multiplied by 1/√d_k rounded"), (by_root, "divided by √d_k rounded")):
+            self.assertEqual(self.verdict({"S1": scores, "Z1": scaled}, problem=problem), "right")
+            page = run("check", problem, self.write("answer.json", {"S1": scores, "Z1": scaled})).stdout.decode()
+            self.assertIn(said, " ".join(page.split()))
+        mixed = [by_factor[0], by_root[1]]
+        self.assertEqual(self.verdict({"S1": scores, "Z1": mixed}, problem=problem), "wrong")
+
+    def test_what_run_rounds_is_right_with_any_decimals(self):
+        large = self.write("large.json", {"X": [[123.4, -56.7], [8.9, 1011.5]], "W_O": "identity", "heads": [
+            {name: [[1.25, 0.3], [-0.7, 2.1]] for name in ("W_Q", "W_K", "W_V")}]})
+        for problem in ("worked", large):
+            for decimals in range(13):
+                with self.subTest(problem=problem, decimals=decimals):
+                    self.assertEqual(self.verdict(trace_of(problem, "--round", str(decimals)), problem=problem), "right")
 
 
 class Answers(InFolder):

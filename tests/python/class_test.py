@@ -116,6 +116,24 @@ class Class(InFolder):
         self.assertEqual(verdicts, {name: "missing" if name in ("Cy", "=1+1") else "right" for name in self.NAMES}
                          | {"nobody": "unusable"})
 
+    def test_names_in_lines_and_names_of_the_same_letters(self):
+        lines = [{"name": name, **self.keys.get(name, WORKED)} for name in ("Anna Li", "张三", "Nobody")]
+        path = self.write("all.jsonl", "".join(json.dumps(line) + "\n" for line in lines) + "{\n")
+        answers = json.loads(run("check", self.course, path, "--format", "json").stdout)["answers"]
+        verdicts = {answer["name"]: answer["verdict"] for answer in answers}
+        self.assertEqual([verdicts[name] for name in ("Anna Li", "张三", "Eve", "Nobody")],
+                         ["right", "right", "missing", "unusable"])
+        self.assertIn("all.jsonl:4:", answers[-1]["message"])
+        roster = self.write("two.csv", "Li Wei\nWei Li\n")
+        self.assertEqual(run("exercise", "--roster", roster, "-o", self.folder / "two").returncode, 0)
+        key = json.loads((self.folder / "two" / "teacher" / "Wei Li" / "key.json").read_text())
+        self.write("one/liwei_1_2_answer.json", key)  # whose?
+        self.write("other/Wei Li_1_assignsubmission_file_answer.json", key)
+        for folder, counts in (("one", [0, 2, 1]), ("other", [1, 1, 0])):
+            result = run("check", self.folder / "two", self.folder / folder, "--format", "json", "--summary")
+            summary = json.loads(result.stdout)["summary"]
+            self.assertEqual([summary[verdict] for verdict in ("right", "missing", "unusable")], counts)
+
     def test_an_example_is_not_the_folder_of_its_name(self):
         (self.folder / "worked").mkdir()
         self.write("answer.json", WORKED)
@@ -224,7 +242,7 @@ class Arrays(InFolder):
         numpy.savez_compressed(path, A1=weights[0], weights2=numpy.asfortranarray(weights[1]), Y=numpy.array(WORKED["output"]),
                                note=numpy.array("hello"))
         self.assertEqual(self.verdicts(path)[0], ["right"])
-        numpy.savez(path, A=numpy.round(weights, 3), Y=numpy.round(WORKED["output"], 3))
+        numpy.savez(path, A=numpy.stack(weights), Y=numpy.round(WORKED["output"], 3))
         self.assertEqual(self.verdicts(path)[0], ["right"])
         numpy.savez(path, A1=weights[1])
         self.assertEqual(self.verdicts(path)[0], ["wrong"])

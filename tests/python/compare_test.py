@@ -35,6 +35,29 @@ class Compare(unittest.TestCase):
         named = re.search(r"`mha (compare \w+ --mistake swap_qk)` shows it", " ".join(text.split()))
         self.assertIn("← the first difference", page(*named[1].split()))
 
+    def test_json_holds_both_sides_of_what_differs(self):
+        told = json.loads(page("compare", "worked", "--mistake", "no_scale", "--format", "json"))
+        self.assertEqual([told["format"], told["version"], told["mistake"]], ["mha-compare", 1, "no_scale"])
+        self.assertEqual(told["left"], "Worked 3×4 example")
+        steps = {(step["step"], step.get("head")): step for step in told["steps"]}
+        self.assertEqual(steps["scores", 1], {"step": "scores", "head": 1, "equal": True})
+        scaled = steps["scaled", 1]
+        row, column = scaled["row"] - 1, scaled["column"] - 1
+        self.assertEqual(scaled["largest_difference"], scaled["right"][row][column] - scaled["left"][row][column])
+        right = json.loads(page("run", "worked", "--format", "json"))
+        self.assertEqual(scaled["left"], right["heads"][0]["scaled"])
+        self.assertEqual(scaled["right"], right["heads"][0]["scores"])
+        some = json.loads(page("compare", "packed", "worked", "--format", "json", "--steps", "packed,weights", "--heads", "2"))
+        self.assertEqual([step["step"] for step in some["steps"]], ["packed.Q", "packed.K", "packed.V", "weights"])
+        self.assertEqual(sorted(some["steps"][0]), ["equal", "left", "step"])
+
+    def test_a_file_says_its_format(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, begins in (("c.json", "{"), ("c.txt", "Two computations")):
+                page("compare", "worked", "--mistake", "no_scale", "-o", Path(folder, name))
+                self.assertTrue(Path(folder, name).read_text(encoding="utf-8").startswith(begins))
+        self.assertIn(b"--pause", run("compare", "worked", "--mistake", "no_scale", "--pause").stderr)
+
     def test_each_matrix_says_its_side_and_marks_what_differs(self):
         text = page("compare", "worked", "--mistake", "no_scale")
         self.assertIn("equal on both sides: X, Q⁽¹⁾, Q⁽²⁾, K⁽¹⁾, K⁽²⁾, V⁽¹⁾, V⁽²⁾, S⁽¹⁾, S⁽²⁾", text)

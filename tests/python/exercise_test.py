@@ -1,6 +1,7 @@
 """Exercises as teacher and student meet them: the files, the template filled in and checked, a class with a roster."""
 
 import json
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -105,14 +106,48 @@ class Files(InFolder):
             self.assertEqual((one / name).read_bytes(), (other / name).read_bytes(), name)
         self.assertNotEqual((one / "problem.json").read_bytes(), (third / "problem.json").read_bytes())
 
-    def test_files_of_these_names_are_replaced_and_others_left(self):
+    def test_files_of_the_same_exercise_are_replaced_and_others_left(self):
         folder = self.exercise("one")
         (folder / "notes.txt").write_text("mine")
         first = (folder / "problem.json").read_bytes()
-        self.exercise("one", "--seed", "2")
-        self.assertNotEqual((folder / "problem.json").read_bytes(), first)
+        self.exercise("one", "--lang", "zh")
+        self.assertEqual((folder / "problem.json").read_bytes(), first)
+        self.assertIn("姓名", (folder / "worksheet.txt").read_text(encoding="utf-8"))
         self.assertEqual((folder / "notes.txt").read_text(), "mine")
         self.assertEqual(names_in(folder), STUDENT | TEACHER | {"notes.txt"})
+
+    def test_one_exercise_a_folder(self):
+        folder = self.exercise("one")
+        before = {path: path.read_bytes() for path in folder.iterdir()}
+        self.assertIn("another exercise", self.refused(2, "--seed", "2", "-o", folder))
+        self.assertIn("another exercise", self.refused(2, "--title", "Week 2", "-o", folder))
+        self.assertEqual({path: path.read_bytes() for path in folder.iterdir()}, before)
+
+    def test_it_says_what_it_wrote_and_what_comes_next(self):
+        for language, more in (("en", "when answer.json is filled in"), ("zh", "填好 answer.json 以后")):
+            folder = self.folder / language
+            said = run("exercise", "-o", folder, "--lang", language).stderr.decode()
+            self.assertEqual(said.count("\n"), 1, said)  # and warns of nothing: the sizes are well chosen
+            self.assertIn(more, said)
+            for name in STUDENT | TEACHER:
+                self.assertIn(name, said)
+            command = re.search("`mha (check [^`]*)`", said)[1].split()
+            self.assertEqual(run(*command).returncode, 1)  # nothing is filled in yet
+
+    def test_title_and_due_date_stand_on_the_sheet(self):
+        for language, due in (("en", "Due: Friday, 10:00"), ("zh", "截止：Friday, 10:00")):
+            folder = self.exercise(language, "--title", "Week 2 <*>", "--due", "Friday, 10:00", "--lang", language)
+            sheet = (folder / "worksheet.txt").read_text(encoding="utf-8")
+            self.assertIn("Week 2 <*>", sheet.splitlines()[0])
+            self.assertIn(due, sheet)
+            self.assertIn("Week 2", (folder / "worksheet.md").read_text(encoding="utf-8"))
+            self.assertEqual(read(folder / "problem.json")["title"], "Week 2 <*>")
+        self.assertIn("UTF-8", self.refused(2, "--due", b"\xe4", "-o", self.folder / "new"))
+
+    def test_the_last_step_holds_together(self):
+        sheet = (self.exercise("one") / "worksheet.txt").read_text(encoding="utf-8")
+        self.assertRegex(sheet, r"Concat  ·  [⎡⎢]")
+        self.assertLessEqual(max(map(len, sheet.splitlines())), 80)
 
     def test_nobodys_work_is_written_over(self):
         folder = self.exercise("one")
@@ -170,7 +205,9 @@ class Circle(InFolder):
 
 class Warnings(InFolder):
     def warning(self, *arguments):
-        return run("exercise", *arguments, "-o", self.folder / "one").stderr.decode()
+        folder = self.folder / str(len(list(self.folder.iterdir())))
+        said = run("exercise", *arguments, "-o", folder).stderr.decode().splitlines()
+        return "\n".join(line for line in said if str(folder) not in line)
 
     def test_sizes_that_hide_something_are_named(self):
         text = self.warning("--d-model", "4", "--heads", "2")

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import zipfile
 
 from mha import MHA
 
@@ -221,6 +222,55 @@ class Files(InFolder):
         result = run("run", "workde")
         self.assertEqual(result.returncode, 2)
         self.assertIn("worked", result.stderr.decode())
+
+
+class Meant(InFolder):
+    """What is told is what went wrong, not what came of it."""
+
+    def refused_problem(self, *words, **changes):
+        return self.refused(json.dumps({**copy.deepcopy(WORKED), **changes}), *words)
+
+    def heads(self, change, *places):
+        heads = copy.deepcopy(WORKED["heads"]) + copy.deepcopy(WORKED["heads"][:1])
+        for place, name in places:
+            heads[place][name] = change(heads[place][name])
+        return {"heads": heads, "W_O": [[1]] * 6}
+
+    def test_a_list_that_is_not_closed_is_pointed_at(self):
+        for content in ('{"X": [[1, 0], [0, 1],\n "heads": [{"W_Q": [[1]]}]}', '{"X": [[1, 0], [0, 1]\n}'):
+            self.refused(content, "p.json:1:7:", "the list that begins here", "line 2", "']'")
+        self.refused('{"X": [[1, 0], [0, 1', "p.json:1:21:", "line 1, column 16")
+
+    def test_one_weight_the_other_way_round(self):
+        def turned(matrix):
+            return [list(row) for row in zip(*matrix)]
+
+        for places in ([(0, "W_Q"), (1, "W_Q"), (2, "W_Q")], [(1, "W_K")], [(2, "W_V")]):
+            message = self.refused_problem(f"heads[{places[0][0]}].{places[0][1]}", "transpose this one",
+                                           **self.heads(turned, *places))
+            self.assertNotIn("layout", message)
+        every = self.heads(turned, *((place, name) for place in range(3) for name in ("W_Q", "W_K", "W_V")))
+        self.refused_problem("\"layout\": \"torch\"", **every)
+        every["W_O"] = turned(every["W_O"])
+        self.accepted(json.dumps({**WORKED, **every, "layout": "torch"}))
+        every["W_O"] = turned(every["W_O"])
+        message = self.refused(json.dumps({**WORKED, **every, "layout": "torch"}), "W_O", "transpose this one")
+        self.assertNotIn("leave", message)
+
+    def test_the_head_that_disagrees_is_named(self):
+        for place in range(3):
+            others = next(other for other in range(3) if other != place)
+            message = self.refused_problem(f"heads[{place}].W_Q: ", f"heads[{others}].W_Q gives 2",
+                                           **self.heads(lambda matrix: [row + [1] for row in matrix], (place, "W_Q")))
+            self.assertIn("d_k = 3", message)
+
+    def test_what_is_no_json_is_called_by_its_name(self):
+        for inside, words in (("X.npy", "a NumPy archive"), ("[Content_Types].xml", "an Excel workbook"), ("a.txt", "a zip")):
+            with zipfile.ZipFile(self.path("p.json"), "w") as archive:
+                archive.writestr(inside, "x" * 100)
+            with open(self.path("p.json"), "rb") as file:
+                self.refused(file.read(), words, "JSON")
+        self.refused(b"\x93NUMPY\x01\x00", "a NumPy array", "JSON")
 
 
 class Shapes(InFolder):

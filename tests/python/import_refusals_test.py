@@ -89,7 +89,7 @@ class Refusals(Importing):
         self.refuses(tensors | {"q_proj.weight": random(1, 8)}, LLAMA, "q_proj.weight", "a matrix")
         self.refuses(tensors | {"q_proj.bias": random(1, 7)}, LLAMA, "q_proj.bias", "8 numbers")
         self.refuses(tensors | {"o_proj.weight": random(1, 8, 6)}, LLAMA, "o_proj.weight", "takes 6")
-        self.refuses({k: v.T for k, v in tiny.gpt2("h.0.").items()}, GPT2, "c_attn.weight", "24×8", "in×out")
+        self.refuses(tiny.gpt2("h.0.") | {"h.0.attn.c_attn.weight": random(1, 8, 16)}, GPT2, "c_attn.weight", "8×16", "in×out")
         (self.folder / "model.safetensors").write_bytes(b"PK\3\4" + bytes(50))
         self.refused(words=("model.safetensors: ", "zip"))
 

@@ -39,7 +39,17 @@ bool same_letters(std::string_view a, std::string_view b) {
     std::sort(letters.begin(), letters.end());
     return letters;
   };
-  return letters_of(a) == letters_of(b);
+  return !letters_of(a).empty() && letters_of(a) == letters_of(b);
+}
+
+// Where the name stands in the answer: false where that cannot be read, which is told when it is checked.
+bool find_name(AnswerSource& answer) {
+  try {
+    if (answer.name.empty()) answer.name = answer.read().name;
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
 }
 
 // Collects the answers of all arguments.
@@ -191,21 +201,24 @@ std::vector<AnswerSource> find_class(const std::string& folder, std::vector<Answ
   if (collected.empty()) return students;
   for (AnswerSource& student : students) student.file.clear(), student.read = {};
   for (AnswerSource& answer : collected) {
+    const bool readable = find_name(answer);
     const auto find = [&](auto same) {
-      return std::find_if(students.begin(), students.end(), [&](const AnswerSource& student) {
-        return !student.read && !student.problem.empty() && same(student.name, answer.name);
-      });
+      const auto is_it = [&](const AnswerSource& student) {
+        return !student.problem.empty() && same(student.name, answer.name);
+      };
+      const auto found = std::find_if(students.begin(), students.end(), is_it);
+      return std::count_if(students.begin(), students.end(), is_it) == 1 && !found->read ? found : students.end();
     };
     auto found = find(std::equal_to<>());
     if (found == students.end()) found = find(same_letters);
-    if (found == students.end())
+    if (found != students.end())
+      answer.name = found->name, answer.problem = found->problem;
+    else if (readable)
       answer.read = [file = answer.file]() -> Answer {
         throw Error({"{}: its name is that of no student of the class, or of one who has another answer",
                      "{}：班上没有叫这个名字的学生，或该学生已有另一份答卷"},
                     file);
       };
-    else
-      answer.name = found->name, answer.problem = found->problem;
     (found == students.end() ? students.emplace_back() : *found) = std::move(answer);
   }
   return students;

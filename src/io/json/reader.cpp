@@ -62,6 +62,7 @@ class GridBuilder {
   void see_written(const Word& number) { writing_.see(number.written, number.value); }
   [[noreturn]] void refuse_object() const;
 
+  bool wants_list() const { return leaf_depth_ != 0 && lists_.size() < leaf_depth_; }
   bool undecided() const { return leaf_depth_ == 0; }  // nothing but opening brackets so far
   std::size_t depth() const { return lists_.size(); }
   std::string entry_path() const { return path_to(lists_.size()); }  // of the entry to come
@@ -258,6 +259,8 @@ bool TreeReader::string(std::string& text) {
   if (grid_ && grid_->undecided() && number == nullptr) unpack_grid(open_.size());
   if (!grid_) {
     place(node(source_.position(), std::move(text)));
+  } else if (number == nullptr && grid_->wants_list()) {
+    throw unclosed_list(open_.back(), source_.position());  // the text is a key
   } else if (number != nullptr) {
     grid_->put_odd(number->kind, number->value, named_so(quote(text)));
   } else {

@@ -52,6 +52,26 @@ constexpr std::array encodings = {
     Encoding{"?\0?\0"sv, "UTF-16", "UTF-16LE"},       Encoding{"\0?\0?"sv, "UTF-16", "UTF-16BE"},
 };
 
+// What is in a zip archive, by the name of its first entry.
+Text name_of_archive(std::string_view head) {
+  constexpr std::size_t length_at = 26, name_at = 30;
+  if (head.size() < name_at) return {"a zip archive", "zip 压缩包"};
+  const auto length = static_cast<unsigned char>(head[length_at]);
+  const std::string_view name = head.substr(name_at, length);
+  if (name.ends_with(".npy")) return {"a NumPy archive, .npz", "NumPy 的 .npz 文件"};
+  if (name.starts_with("[Content_Types]") || name.starts_with("xl/")) return {"an Excel workbook", "Excel 工作簿"};
+  return {"a zip archive", "zip 压缩包"};
+}
+
+void refuse_other_files(std::string_view head) {
+  const bool zip = head.starts_with("PK\x03\x04");
+  if (!zip && !head.starts_with("\x93NUMPY")) return;
+  throw InputFault({}, "",
+                   {"this is {}; mha reads JSON here, which may point to it: {{\"X\": {{\"file\": \"X.npy\"}}, …}}",
+                    "这是{}，而 mha 在这里读取 JSON，其中可以引用它：{{\"X\": {{\"file\": \"X.npy\"}}, …}}"},
+                   zip ? name_of_archive(head) : Text{"a NumPy array, .npy", "NumPy 数组（.npy）"});
+}
+
 void refuse_other_encodings(std::string_view head) {
   const auto fits = [](char pattern, char c) { return pattern == '?' ? c != '\0' : pattern == c; };
   for (const Encoding& encoding : encodings) {
@@ -127,6 +147,7 @@ Source::Source(std::string_view text) : scan_(text.data()), end_(text.data() + t
 
 void Source::begin() {
   const std::string_view head(scan_, static_cast<std::size_t>(end_ - scan_));
+  refuse_other_files(head);
   refuse_other_encodings(head);
   if (head.starts_with("\xEF\xBB\xBF")) scan_ += 3;  // a byte order mark
   mark_ = token_begin_ = scan_;

@@ -95,6 +95,9 @@ struct Opening {
 // `reason` is the parser's own account, which alone knows what is wrong inside a text.
 InputFault syntax_fault(Source& source, const std::vector<Opening>& open, bool after_key, std::string_view reason);
 
+// A list that has lost its end, which shows at `here`: to be mended where it begins.
+InputFault unclosed_list(const Opening& list, Position here);
+
 // A token without quotes that is neither a number nor a literal.
 InputFault wrong_word(Position position, std::string_view word);
 

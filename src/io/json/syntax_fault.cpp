@@ -156,6 +156,13 @@ Saying mend(std::string_view word) {
 
 }  // namespace
 
+InputFault unclosed_list(const Opening& list, Position here) {
+  return {list.position, "",
+          say({"the list that begins here is not closed before line {}, column {}; add the missing ']'",
+               "从这里开始的列表到第 {} 行第 {} 列还没有结束；请补上缺少的 ']'"},
+              here.line, here.column)};
+}
+
 InputFault syntax_fault(Source& source, const std::vector<Opening>& open, bool after_key, std::string_view reason) {
   if (source.token() == '"' && reason.find("invalid string") != std::string_view::npos) return text_fault(source, reason);
   const char token = source.token();
@@ -176,6 +183,9 @@ InputFault syntax_fault(Source& source, const std::vector<Opening>& open, bool a
             say({"a comma stands before the closing '{}', which JSON does not allow; remove the comma",
                  "右括号 '{}' 前面有逗号，JSON 不允许；请去掉逗号"},
                 token)};
+  // A key or the end of the object in a list.
+  if (!open.empty() && open.back().bracket == '[' && (token == ':' || token == '}'))
+    return unclosed_list(open.back(), here);
   const Saying found = name_of_token(source);
   if (open.empty() && previous == '\0')
     return {here, "",

@@ -17,7 +17,7 @@ struct TensorNames {
   std::string_view module;  // what the names of the attention's own tensors begin with, behind the prefix
 };
 
-enum class Names { torch_packed, torch_apart, bert, gpt2, projections };
+enum class Names { torch_packed, torch_apart, bert, gpt2, projections, plain_joined, plain_out };
 
 inline constexpr std::array tensor_names = {
     TensorNames{"in_proj_weight", "", "", "", "out_proj.weight", "in_proj_bias", "", "", "", "out_proj.bias", true, ""},
@@ -29,6 +29,9 @@ inline constexpr std::array tensor_names = {
     TensorNames{"c_attn.weight", "", "", "", "c_proj.weight", "c_attn.bias", "", "", "", "c_proj.bias", false, ""},
     TensorNames{"", "q_proj.weight", "k_proj.weight", "v_proj.weight", "o_proj.weight", "", "q_proj.bias", "k_proj.bias",
                 "v_proj.bias", "o_proj.bias", true, ""},
+    TensorNames{"qkv.weight", "", "", "", "out.weight", "qkv.bias", "", "", "", "out.bias", true, ""},
+    TensorNames{"", "q_proj.weight", "k_proj.weight", "v_proj.weight", "out_proj.weight", "", "q_proj.bias", "k_proj.bias",
+                "v_proj.bias", "out_proj.bias", true, ""},
 };
 
 constexpr const TensorNames& names_of(Names names) {

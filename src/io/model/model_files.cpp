@@ -164,6 +164,10 @@ ModelConfig::ModelConfig(const std::string& folder) {
   const std::string path = folder == "." ? "config.json" : folder + (folder.ends_with('/') ? "" : "/") + "config.json";
   if (!status_of(path)) return;
   const InputFile file(path);
+  if (file.status().st_size == 0)
+    throw Error({"{}: it is empty; fetch it again, or import from a folder without it and say with options what it would",
+                 "{}：文件是空的；请重新获取，或从没有它的文件夹导入，由选项说明它的内容"},
+                path);
   under_name(path, [&] {
     Source source(file.fd());
     root_ = read_json(source, {});

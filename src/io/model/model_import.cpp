@@ -17,6 +17,7 @@ namespace mha::io {
 namespace {
 
 bool fits(const Family& family, Names names) {
+  if (family.name == "plain" && (names == Names::plain_joined || names == Names::plain_out)) return true;
   return family.names == names || (family.names == Names::torch_packed && names == Names::torch_apart);
 }
 
@@ -88,6 +89,11 @@ std::pair<const Family*, Saying> find_family(const AttentionPlace& place, const 
                 config.given() ? Text{"no model_type in config.json", "config.json 没有 model_type 来"}
                                : Text{"no config.json beside them", "旁边没有 config.json 来"},
                 fmt::join(names, "|"));
+  if (names.front() == "plain")
+    throw Error(
+        {"these tensors are named as in many modules, and the names do not say how they attend; where it is plain "
+         "attention, without a mask and positions, say --family plain",
+         "许多模块都这样命名张量，名称没有说明怎样作注意力；如果是没有掩码和位置的普通注意力，请写 --family plain"});
   return {&family_called(std::string(names.front()), place.names), Saying{"by the names of its tensors", "由张量名称得出"}};
 }
 

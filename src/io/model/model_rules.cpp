@@ -187,8 +187,8 @@ class RuleFinder {
       if (options_.rope_base)
         throw Error({"--rope-base: {} has no rotary positions; leave it out", "--rope-base：{}没有旋转位置编码；请去掉"},
                     family_.title);
-      if (const auto kind = config_.text("position_embedding_type");
-          kind && family_.names == Names::bert && kind->value != "absolute")
+      if (const auto kind = family_.names == Names::bert ? config_.text("position_embedding_type") : std::nullopt;
+          kind && kind->value != "absolute")
         rules_.parts.push_back(
             part_called("position_embedding_type",
                         say({"{} is {} in config.json", "config.json 的 {} 是 {}"}, kind->key, quote(kind->value))));

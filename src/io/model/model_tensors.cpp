@@ -13,12 +13,12 @@ namespace {
 class TensorLocator {
  public:
   TensorLocator(ModelFiles& model, const AttentionPlace& place)
-      : model_(model), prefix_(place.prefix), names_(names_of(place.names)) {}
+      : model_(model), prefix_(place.prefix), names_(names_of(place.names)), out_by_in_(names_.out_by_in) {}
 
   AttentionTensors locate() {
     AttentionTensors found;
-    found.out_by_in = names_.out_by_in;
     if (!names_.qkv.empty()) {
+      find_orientation();
       refuse_uneven(weight(names_.qkv));
       found.qkv = projection(names_.qkv, names_.b_qkv);
       cut(found, found.qkv->W.out / 3);
@@ -29,6 +29,7 @@ class TensorLocator {
       cut_biases(found);
     }
     found.o = projection(names_.o, names_.b_o);
+    found.out_by_in = out_by_in_;
     return found;
   }
 
@@ -47,8 +48,8 @@ class TensorLocator {
     expect_readable(entry, place.file);
     if (entry.shape.size() != 2) refuse(place, {"is {}, expected a matrix", "是 {}，应为矩阵"}, shape_of(entry));
     if (entry.size() == 0) refuse(place, {"is {} and holds no number", "是 {}，不含任何数"}, shape_of(entry));
-    place.in = entry.shape[names_.out_by_in ? 1 : 0];
-    place.out = entry.shape[names_.out_by_in ? 0 : 1];
+    place.in = entry.shape[out_by_in_ ? 1 : 0];
+    place.out = entry.shape[out_by_in_ ? 0 : 1];
     return place;
   }
 
@@ -71,9 +72,15 @@ class TensorLocator {
     return places;
   }
 
+  // GPT-2's c_attn lies out×in where a Linear has taken the place of its Conv1D.
+  void find_orientation() {
+    const std::vector<Index>& shape = model_.tensor(named(names_.qkv)).shape;
+    if (!names_.out_by_in && shape.size() == 2 && shape[0] == 3 * shape[1]) out_by_in_ = true;
+  }
+
   void refuse_uneven(const TensorPlace& joined) const {
     if (joined.out == 3 * joined.in) return;
-    const auto [rows, cols] = names_.out_by_in ? std::pair{joined.out, joined.in} : std::pair{joined.in, joined.out};
+    const auto [rows, cols] = out_by_in_ ? std::pair{joined.out, joined.in} : std::pair{joined.in, joined.out};
     const Text expected =
         names_.out_by_in
             ? Text{"three times as many rows as columns (out×in: Q, K, V)", "行数为列数的三倍（输出×输入：Q、K、V）"}
@@ -112,6 +119,7 @@ class TensorLocator {
   ModelFiles& model_;
   std::string prefix_;
   const TensorNames& names_;
+  bool out_by_in_;
 };
 
 // "\"x.q_proj.weight\" gives 8 columns (8×4, out×in)"

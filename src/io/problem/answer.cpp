@@ -7,18 +7,16 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <system_error>
 #include <utility>
 
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"
-#include "io/arrays/matrix_archive.hpp"
-#include "io/arrays/matrix_files.hpp"
 #include "io/files/input_file.hpp"
 #include "io/json/reader.hpp"
 #include "io/json/tree.hpp"
+#include "io/problem/answer_arrays.hpp"
 
 namespace mha::io {
 namespace {
@@ -42,7 +40,6 @@ std::optional<StepId> find_step(std::string_view name, Belongs belongs) {
 // What a trace has beside matrices; its labels may look like numbers.
 constexpr std::array<std::string_view, 11> not_matrices = {"format", "version",  "title",  "description", "name",  "device",
                                                            "dtype",  "rounding", "config", "parameters",  "tokens"};
-constexpr std::array<std::string_view, 3> array_endings = {".npy", ".npz", ".safetensors"};
 constexpr std::array<std::string_view, 4> texts_of_answer = {"config", "title", "description", "tokens"};
 constexpr Text expected = {
     "one answer: {\"A1\": …, \"Y\": …}, or as a trace: {\"heads\": [{\"weights\": …}], \"output\": …}",
@@ -252,52 +249,6 @@ Answer read_named_answer(Input input, std::string_view name) {
   });
 }
 
-// "Y", "A1", as a notebook or `run` names it: "heads.1.weights".
-std::string flat_name(const std::string& name) {
-  constexpr std::string_view heads = "heads.";
-  const std::size_t dot = name.find('.', heads.size());
-  if (!name.starts_with(heads) || dot == std::string::npos) return name;
-  return name.substr(dot + 1) + name.substr(heads.size(), dot - heads.size());
-}
-
-// The numbers of an array as JSON would have them, in the shortest form that its type reads back.
-Grid grid_of(const std::shared_ptr<const StoredArray>& array, const std::string& path) {
-  Grid grid;
-  grid.file = std::make_shared<const FileMatrix>(array, path);
-  grid.axes = array->header.axes;
-  if (grid.axes.empty()) throw Error({"{} is a single number, not a matrix", "{} 是单独一个数，不是矩阵"}, array->name);
-  grid.numbers = Numbers(array->header.data_bytes() / static_cast<std::size_t>(bytes_of(array->header.type)));
-  grid.file->read_addends(grid.numbers.data());
-  const bool is_short = bytes_of(array->header.type) < 8;
-  const std::size_t rank = grid.axes.size();
-  const auto one = static_cast<std::size_t>(grid.axes.back() * (rank > 1 ? grid.axes[rank - 2] : 1));  // matrix of several
-  for (std::size_t i = 0; i < grid.numbers.size(); ++i) {
-    if (i % one == 0) grid.writing.emplace_back();
-    if (const double number = grid.numbers[i]; std::isfinite(number))
-      grid.writing.back().see(is_short ? fmt::format("{}", static_cast<float>(number)) : fmt::format("{}", number), number);
-  }
-  return grid;
-}
-
-// The arrays that are called as steps are; others are for the reader to pass over.
-Node read_arrays(const std::string& path, const std::optional<std::string>& as) {
-  const MatrixArchive archive = open_matrix_archive(path, path);
-  Object object;
-  for (const std::string& name : archive.names) {
-    const bool has_name = !archive.key.empty();
-    const std::string key = has_name ? flat_name(name) : as.value_or(std::filesystem::path(path).stem().string());
-    const bool is_known = matrix_name(key).has_value();
-    if (!has_name && !is_known)
-      throw Error({"{}: a .npy file does not say which matrix it holds; say it with --as, such as --as Y",
-                   "{}：.npy 文件没有说明是哪个矩阵；请用 --as 指定，例如 --as Y"},
-                  path);
-    if (name.starts_with("parameters.")) continue;
-    Member& member = object.emplace_back(Member{key, {}, {{}, key, Null{}}});
-    if (is_known) member.node.value = grid_of(archive.array(name), path);
-  }
-  return {{}, "", std::move(object)};
-}
-
 bool holds_numbers(const Node& node) {
   const auto any = [](const auto& children, auto holds) { return std::any_of(children.begin(), children.end(), holds); };
   if (const Grid* grid = node.as<Grid>()) return grid->nulls.size() < grid->numbers.size();
@@ -311,7 +262,7 @@ bool holds_numbers(const Node& node) {
 }  // namespace
 
 Answer read_answer_file(const std::string& path, const std::optional<std::string>& as) {
-  if (std::any_of(array_endings.begin(), array_endings.end(), [&](auto ending) { return path.ends_with(ending); })) {
+  if (holds_arrays(path)) {
     Node root = read_arrays(path, as);
     try {
       Answer answer = AnswerReader().read(root);
@@ -391,7 +342,8 @@ std::vector<std::string> known_matrix_names() {
   std::vector<std::string> names;
   for (const StepName& step : step_names)
     for (const std::string_view name : {step.id, step.symbol})
-      names.push_back(std::string(name) + (step.per_head ? "1" : ""));
+      if (const std::string known = std::string(name) + (step.per_head ? "1" : ""); names.empty() || names.back() != known)
+        names.push_back(known);
   return names;
 }
 

@@ -83,7 +83,7 @@ Linear read_layer(const Fields& fields, std::string_view name, const OperandShap
   if (W == nullptr)
     fail(fields.node(), {"\"W_{}\" is missing here; an MLP needs W_1 and W_2", "这里缺少 \"W_{}\"；MLP 需要 W_1 和 W_2"},
          name);
-  return take_linear({name, "f", {W}, {fields[fmt::format("b_{}", name)]}}, operand, layout);
+  return take_linear({name, "f", {W}, {fields[fmt::format("b_{}", name)]}, false}, operand, layout);
 }
 
 }  // namespace

@@ -12,28 +12,43 @@
 namespace mha::io {
 namespace {
 
-// X·W needs a row of W for each column of X; out×in weights are stored the other way round.
-void check_product(const Node& node, std::string_view name, const Shape& shape, const OperandShape& operand,
-                   Layout layout) {
-  const bool out_by_in = layout == Layout::torch;
-  const Index found = out_by_in ? shape.cols : shape.rows;
+Index height_of(const Shape& shape, Layout layout) {
+  return layout == Layout::torch ? shape.cols : shape.rows;
+}
+
+// X·W needs a row of W for each column of X; out×in weights are stored the other way round. A single weight that lies
+// otherwise than the others is told as that: another layout would only move the fault to them.
+void check_product(const Node& node, const LinearNodes& nodes, const Shape& shape, const OperandShape& operand,
+                   Layout layout, bool others_fit) {
+  const Index found = height_of(shape, layout);
   if (found == operand.cols) return;
+  const bool out_by_in = layout == Layout::torch;
   Text remedy;
-  if (width_of(shape, layout) == operand.cols)
+  if (width_of(shape, layout) == operand.cols && others_fit)
+    remedy = {"; transposed it would fit, and the other weights fit as they are: transpose this one",
+              "；转置以后就合适，而其他权重矩阵不必转置：请只转置它"};
+  else if (width_of(shape, layout) == operand.cols)
     remedy = out_by_in
                  ? Text{"; transposed it would fit: if your weights are stored in×out, leave \"layout\": \"torch\" out",
                         "；转置以后就合适：如果你的权重矩阵按“输入×输出”存放，请去掉 \"layout\": \"torch\""}
                  : Text{
-                       "; transposed it would fit: if your weights are stored out×in, as PyTorch's Linear stores them, "
-                       "write \"layout\": \"torch\"",
-                       "；转置以后就合适：如果你的权重矩阵按“输出×输入”存放（同 PyTorch 的 Linear），请写 \"layout\": "
-                       "\"torch\""};
+                       "; transposed it would fit: if your weights are stored out×in, as PyTorch's Linear stores "
+                       "them, write \"layout\": \"torch\"",
+                       "；转置以后就合适：如果你的权重矩阵按“输出×输入”存放（同 PyTorch 的 Linear），请写 "
+                       "\"layout\": \"torch\""};
   fail(node,
        {"{} is {}×{} and W_{} is {}×{}{}: W_{} needs {}, as many as {} has columns, but has {}{}",
         "{} 是 {}×{}，而 W_{} 是 {}×{}{}：W_{} 需要 {}，与 {} 的列数相同，实际有 {}{}"},
-       operand.name, operand.rows, operand.cols, name, shape.rows, shape.cols,
-       out_by_in ? Text{" as stored (out×in)", "（按“输出×输入”存放）"} : Text{}, name,
+       operand.name, operand.rows, operand.cols, nodes.name, shape.rows, shape.cols,
+       out_by_in ? Text{" as stored (out×in)", "（按“输出×输入”存放）"} : Text{}, nodes.name,
        counted(operand.cols, out_by_in ? "column" : "row"), operand.name, found, remedy);
+}
+
+// The shape that most heads have, the first of those that as many have.
+Shape usual_shape(const std::vector<Shape>& shapes) {
+  return *std::max_element(shapes.begin(), shapes.end(), [&](const Shape& a, const Shape& b) {
+    return std::count(shapes.begin(), shapes.end(), a) < std::count(shapes.begin(), shapes.end(), b);
+  });
 }
 
 void check_bias(Node& node, std::string_view name, Index columns) {
@@ -105,20 +120,29 @@ std::optional<Tensor> stack_biases(const std::vector<Node*>& nodes, Index width)
 }  // namespace
 
 Linear take_linear(const LinearNodes& nodes, const OperandShape& operand, Layout layout) {
-  Shape first;
-  for (std::size_t i = 0; i < nodes.W.size(); ++i) {
-    Node& node = *nodes.W[i];
-    const Shape shape = expect_matrix(node);
-    check_product(node, nodes.name, shape, operand, layout);
-    if (i == 0) first = shape;
-    if (shape != first)
-      fail(node,
+  std::vector<Shape> shapes;
+  for (Node* node : nodes.W) shapes.push_back(expect_matrix(*node));
+  const bool any_fits = nodes.others_fit || std::any_of(nodes.W.begin(), nodes.W.end(),
+                                                        [&](const Node* node) { return lies_so(*node, operand, layout); });
+  for (std::size_t i = 0; i < shapes.size(); ++i) check_product(*nodes.W[i], nodes, shapes[i], operand, layout, any_fits);
+  const Shape usual = usual_shape(shapes);
+  const auto one = static_cast<std::size_t>(std::find(shapes.begin(), shapes.end(), usual) - shapes.begin());
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (shapes[i] != usual)
+      fail(*nodes.W[i],
            {"this W_{} gives {} = {} and {} gives {}; all heads agree on {}",
             "这个 W_{} 给出 {} = {}，而 {} 给出 {}；各头的 {} 应当相同"},
-           nodes.name, nodes.width, width_of(shape, layout), nodes.W.front()->path, width_of(first, layout), nodes.width);
-    if (nodes.b[i] != nullptr) check_bias(*nodes.b[i], nodes.name, width_of(shape, layout));
+           nodes.name, nodes.width, width_of(shapes[i], layout), nodes.W[one]->path, width_of(usual, layout), nodes.width);
+    if (nodes.b[i] != nullptr) check_bias(*nodes.b[i], nodes.name, width_of(usual, layout));
   }
-  return {stack_weights(nodes.W, first), stack_biases(nodes.b, width_of(first, layout))};
+  return {stack_weights(nodes.W, usual), stack_biases(nodes.b, width_of(usual, layout))};
+}
+
+bool lies_so(const Node& node, const OperandShape& operand, Layout layout) {
+  const Grid* grid = node.as<Grid>();
+  if (grid == nullptr || grid->axes.size() != 2) return false;
+  const Shape shape{1, 1, grid->axes[0], grid->axes[1]};
+  return height_of(shape, layout) == operand.cols && width_of(shape, layout) != operand.cols;
 }
 
 Index width_of(const Shape& shape, Layout layout) {

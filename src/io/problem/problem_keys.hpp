@@ -89,11 +89,15 @@ struct LinearNodes {
   std::string_view name;   // "Q": the matrices are W_Q and the biases b_Q
   std::string_view width;  // what the columns of X·W are called: "d_k"
   std::vector<Node*> W;
-  std::vector<Node*> b;  // null where there is none
+  std::vector<Node*> b;     // null where there is none
+  bool others_fit = false;  // other weights lie as the layout says
 };
 
 // Takes the numbers out of the nodes after checking them against the operand, against one another and against their biases.
 Linear take_linear(const LinearNodes& nodes, const OperandShape& operand, Layout layout);
+
+// Whether these weights fit the operand as the layout has them, and would not the other way round.
+bool lies_so(const Node& node, const OperandShape& operand, Layout layout);
 
 // Columns of X·W.
 Index width_of(const Shape& shape, Layout layout);

@@ -29,9 +29,9 @@ void refuse_keys(const Fields& fields, std::initializer_list<std::string_view> k
 }
 
 // W_Q and b_Q, or those of keys or values, from the objects that hold them: heads, or the problem itself.
-Linear take_projection(std::string_view name, const std::vector<Fields>& places, const OperandShape& operand,
-                       Layout layout) {
-  LinearNodes nodes{name, name == "V" ? "d_v" : "d_k", {}, {}};
+Linear take_projection(std::string_view name, const std::vector<Fields>& places, const OperandShape& operand, Layout layout,
+                       bool others_fit) {
+  LinearNodes nodes{name, name == "V" ? "d_v" : "d_k", {}, {}, others_fit};
   for (const Fields& fields : places) {
     nodes.W.push_back(fields[fmt::format("W_{}", name)]);
     nodes.b.push_back(fields[fmt::format("b_{}", name)]);
@@ -48,9 +48,16 @@ Linear take_projection(std::string_view name, const std::vector<Fields>& places,
 void take_projections(const std::vector<Fields>& query_places, const std::vector<Fields>& key_places, Problem& problem) {
   const OperandShape query_operand{{"X", "X"}, problem.queries(), problem.d_model()};
   const OperandShape key_operand{problem.X_kv ? Text{"X_kv", "X_kv"} : Text{"X", "X"}, problem.keys(), problem.d_kv()};
-  problem.Q = take_projection("Q", query_places, query_operand, problem.layout);
-  problem.K = take_projection("K", key_places, key_operand, problem.layout);
-  problem.V = take_projection("V", key_places, key_operand, problem.layout);
+  const auto any_lies_so = [&](std::string_view key, const std::vector<Fields>& places, const OperandShape& operand) {
+    return std::any_of(places.begin(), places.end(), [&](const Fields& fields) {
+      return fields[key] != nullptr && lies_so(*fields[key], operand, problem.layout);
+    });
+  };
+  const bool q = any_lies_so("W_Q", query_places, query_operand), k = any_lies_so("W_K", key_places, key_operand),
+             v = any_lies_so("W_V", key_places, key_operand);
+  problem.Q = take_projection("Q", query_places, query_operand, problem.layout, k || v);
+  problem.K = take_projection("K", key_places, key_operand, problem.layout, q || v);
+  problem.V = take_projection("V", key_places, key_operand, problem.layout, q || k);
 }
 
 void check_groups(const Node& node, const Problem& problem) {
@@ -182,7 +189,7 @@ void read_fused(const Fields& fields, Problem& problem) {
               {"W_QKV holds W_Q, W_K and W_V already; write one of the two forms",
                "W_QKV 已包含 W_Q、W_K 和 W_V；两种写法请选一种"});
   const OperandShape operand{{"X", "X"}, problem.queries(), problem.d_model()};
-  const Linear whole = take_linear({"QKV", "d_k", {&node}, {fields["b_QKV"]}}, operand, problem.layout);
+  const Linear whole = take_linear({"QKV", "d_k", {&node}, {fields["b_QKV"]}, false}, operand, problem.layout);
   const Index heads_in_all = problem.heads + 2 * problem.kv_heads;
   const Saying heads_text =
       say({"{0} heads of queries, {1} of keys and {1} of values", "查询的 {0} 个头、键的 {1} 个头和值的 {1} 个头"},
@@ -253,7 +260,8 @@ void read_output_projection(const Fields& fields, Problem& problem) {
     return;
   }
   const OperandShape concat{{"Concat", "Concat"}, problem.queries(), problem.heads * problem.d_v()};
-  problem.O = take_linear({"O", "d_out", {W_O}, {b_O}}, concat, problem.layout);
+  // The others have been read.
+  problem.O = take_linear({"O", "d_out", {W_O}, {b_O}, !problem.fused}, concat, problem.layout);
 }
 
 }  // namespace mha::io

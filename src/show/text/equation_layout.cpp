@@ -1,6 +1,8 @@
 // Sets an equation of matrices.
 #include "show/text/equation_layout.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -96,21 +98,41 @@ class EquationLayout {
   }
 
   // Operators stand in a column of their own at the left, so that all brackets line up; all but the last before a matrix
-  // on lines of their own.
+  // on lines of their own. What is told in words in front of the first, the "Concat" of "Concat · W_O", stands in that
+  // column as well where the matrices leave the room.
   std::vector<std::string> stacked() const {
-    int operator_width = 0;
-    for (const Term& term : terms_)
-      if (!term.before.empty()) operator_width = std::max(operator_width, display_width(term.before.back()));
-    const int operator_column = operator_width > 0 ? operator_width + 2 : 0, room = width_ - operator_column;
-    const int label_width = row_label_width(room);
+    std::vector<std::string> last;
+    for (const Term& term : terms_) last.push_back(term.before.empty() ? "" : term.before.back());
+    if (terms_.front().before.size() > 1) {
+      std::vector<std::string> in_front = last;
+      in_front.front() = fmt::format("{}", fmt::join(terms_.front().before, "  "));
+      const int room = width_ - column_of(in_front);
+      const bool fit = std::all_of(terms_.begin(), terms_.end(), [&](const Term& term) {
+        return (&term == &terms_.front() || term.before.size() <= 1) &&
+               fitting_style(term.drawing, row_label_width(room), room).has_value();
+      });
+      if (fit) return stacked(in_front, true);
+    }
+    return stacked(last, false);
+  }
+
+  static int column_of(const std::vector<std::string>& operators) {
+    int width = 0;
+    for (const std::string& text : operators) width = std::max(width, display_width(text));
+    return width > 0 ? width + 2 : 0;
+  }
+
+  std::vector<std::string> stacked(const std::vector<std::string>& operators, bool whole) const {
+    const int column = column_of(operators), room = width_ - column, label_width = row_label_width(room);
     std::vector<std::string> lines;
-    for (const Term& term : terms_) {
-      for (std::size_t i = 0; i + 1 < term.before.size(); ++i) lines.push_back(term.before[i]);
-      std::string before = pad_right(term.before.empty() ? "" : term.before.back(), operator_column);
-      for (const Box& block : blocks(term.drawing, label_width, room)) {
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+      if (!whole)
+        for (std::size_t j = 0; j + 1 < terms_[i].before.size(); ++j) lines.push_back(terms_[i].before[j]);
+      std::string before = pad_right(whole ? pad_left(operators[i], column - 2) : operators[i], column);
+      for (const Box& block : blocks(terms_[i].drawing, label_width, room)) {
         const Box line = beside({text_box(before), block});
         lines.insert(lines.end(), line.lines.begin(), line.lines.end());
-        before = spaces(operator_column);
+        before = spaces(column);
       }
     }
     return lines;

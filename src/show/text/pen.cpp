@@ -25,26 +25,31 @@ struct Respelling {
 };
 
 constexpr std::array spellings = {
-    Respelling{U'·', "*"},      Respelling{U'×', "x"},   Respelling{U'→', "->"},     Respelling{U'−', "-"},
-    Respelling{U'–', "-"},      Respelling{U'∞', "inf"}, Respelling{U'Σ', "sum"},    Respelling{U'…', "..."},
-    Respelling{U'⋮', ":"},      Respelling{U'⋱', "..."}, Respelling{U'─', "-"},      Respelling{U'═', "="},
-    Respelling{U'│', "|"},      Respelling{U'⎡', "["},   Respelling{U'⎢', "|"},      Respelling{U'⎣', "["},
-    Respelling{U'⎤', "]"},      Respelling{U'⎥', "|"},   Respelling{U'⎦', "]"},      Respelling{U'⁽', "("},
-    Respelling{U'⁾', ")"},      Respelling{U'⁰', "0"},   Respelling{U'¹', "1"},      Respelling{U'²', "2"},
-    Respelling{U'³', "3"},      Respelling{U'⁴', "4"},   Respelling{U'⁵', "5"},      Respelling{U'⁶', "6"},
-    Respelling{U'⁷', "7"},      Respelling{U'⁸', "8"},   Respelling{U'⁹', "9"},      Respelling{U'ᵏ', "k"},
-    Respelling{U'ᵛ', "v"},      Respelling{U'ᵀ', "^T"},  Respelling{U'\u0303', "~"}, Respelling{U'∘', "o"},
-    Respelling{U'θ', "theta"},  Respelling{U'′', "'"},   Respelling{U'├', "|"},      Respelling{U'└', "`"},
-    Respelling{U'≠', "!="},     Respelling{U'←', "<-"},  Respelling{U'⌊', "floor("}, Respelling{U'⌋', ")"},
-    Respelling{U'∜', "root4 "},
+    Respelling{U'·', "*"},      Respelling{U'×', "x"},     Respelling{U'→', "->"},     Respelling{U'−', "-"},
+    Respelling{U'–', "-"},      Respelling{U'∞', "inf"},   Respelling{U'Σ', "sum"},    Respelling{U'…', "..."},
+    Respelling{U'⋮', ":"},      Respelling{U'⋱', "..."},   Respelling{U'─', "-"},      Respelling{U'═', "="},
+    Respelling{U'│', "|"},      Respelling{U'⎡', "["},     Respelling{U'⎢', "|"},      Respelling{U'⎣', "["},
+    Respelling{U'⎤', "]"},      Respelling{U'⎥', "|"},     Respelling{U'⎦', "]"},      Respelling{U'⁽', "("},
+    Respelling{U'⁾', ")"},      Respelling{U'⁰', "0"},     Respelling{U'¹', "1"},      Respelling{U'²', "2"},
+    Respelling{U'³', "3"},      Respelling{U'⁴', "4"},     Respelling{U'⁵', "5"},      Respelling{U'⁶', "6"},
+    Respelling{U'⁷', "7"},      Respelling{U'⁸', "8"},     Respelling{U'⁹', "9"},      Respelling{U'ᵏ', "k"},
+    Respelling{U'ᵛ', "v"},      Respelling{U'ᵀ', "^T"},    Respelling{U'\u0303', "~"}, Respelling{U'∘', "o"},
+    Respelling{U'θ', "theta"},  Respelling{U'′', "'"},     Respelling{U'├', "|"},      Respelling{U'└', "`"},
+    Respelling{U'≠', "!="},     Respelling{U'←', "<-"},    Respelling{U'⌊', "floor("}, Respelling{U'⌋', ")"},
+    Respelling{U'∜', "root4 "}, Respelling{U'γ', "gamma"}, Respelling{U'β', "beta"},   Respelling{U'μ', "mean"},
+    Respelling{U'σ', "s"},      Respelling{U'Φ', "Phi"},   Respelling{U'½', "1/2"},    Respelling{U'π', "pi"},
+    Respelling{U'₀', "0"},      Respelling{U'₁', "1"},     Respelling{U'₂', "2"},      Respelling{U'₃', "3"},
+    Respelling{U'₄', "4"},      Respelling{U'₅', "5"},     Respelling{U'₆', "6"},      Respelling{U'₇', "7"},
+    Respelling{U'₈', "8"},      Respelling{U'₉', "9"},
 };
 
 constexpr bool is_under_root(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// "√d_k" is "sqrt(d_k)": what stands under the root is the word that follows.
+// "√d_k" is "sqrt(d_k)": what stands under the root is the word that follows, or what is in parentheses.
 std::string root_of_word(std::string_view& text) {
+  if (text.starts_with('(')) return "sqrt";
   std::size_t length = 0;
   while (length < text.size() && is_under_root(text[length])) ++length;
   std::string result = "sqrt(" + std::string(text.substr(0, length)) + ")";

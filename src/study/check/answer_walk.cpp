@@ -7,6 +7,8 @@
 #include <limits>
 #include <list>
 
+#include "compute/cost.hpp"
+#include "compute/engine.hpp"
 #include "core/op_rules.hpp"
 #include "study/check/comparison.hpp"
 #include "study/mistakes/hidden_keys.hpp"
@@ -100,7 +102,7 @@ class Walk {
     const Index heads = std::max(computed.numbers->shape().heads, given_.heads(row));
     matrices_.assign(static_cast<std::size_t>(heads), nullptr);
     for (Index head = 0; head < heads; ++head) matrices_[static_cast<std::size_t>(head)] = given_.find(row, head);
-    reading_->expected = {computed.numbers, with_writing(row, computed)};
+    reading_->expected = {computed.numbers, given_.heads(row) > 0 ? with_writing(row, computed) : nullptr};
     reading_->used = computed;
     reading_->heads.resize(static_cast<std::size_t>(heads));
     for (Index head = 0; head < heads; ++head)
@@ -232,15 +234,17 @@ class Walk {
   // The numbers that the next steps read, and how well they are known.
   void finish(const Step* step) {
     const Uncertain computed = std::move(reading_->used);
-    auto numbers = std::make_shared<Tensor>(*computed.numbers);
     std::shared_ptr<Tensor> radius;
     if (precision_.propagated) {
-      radius = std::make_shared<Tensor>(numbers->shape());
-      for (Index i = 0; i < numbers->size(); ++i) radius->data()[i] = radius_between(computed, step, i);
+      radius = std::make_shared<Tensor>(computed.numbers->shape());
+      for (Index i = 0; i < radius->size(); ++i) radius->data()[i] = radius_between(computed, step, i);
     }
+    reading_->used = {computed.numbers, radius};
+    if (std::count(matrices_.begin(), matrices_.end(), nullptr) == static_cast<std::ptrdiff_t>(matrices_.size())) return;
+    auto numbers = std::make_shared<Tensor>(*computed.numbers);
     for (Index head = 0; head < numbers->shape().heads; ++head)
       if (likeness(head).given && likeness(head).same_shape) put(*matrix_of(head), computed, head, *numbers, radius.get());
-    reading_->used = {std::move(numbers), std::move(radius)};
+    reading_->used.numbers = std::move(numbers);
   }
 
   // A number that was not handed in was rounded as well, unless it was only placed, and was rounded before.
@@ -302,6 +306,47 @@ const Likeness* Reading::given(StepId step, std::size_t head) const {
 std::optional<Reading> read_answer(const RowPlan& plan, const GivenMatrices& given, const Precision& precision,
                                    const Start& start, const GoOn& go_on) {
   return Walk(plan, given, precision, start).walk(go_on);
+}
+
+std::optional<Reading> read_as_true(const RowPlan& plan, const GivenMatrices& given) {
+  compute::RunOptions options;
+  options.keep.assign(plan.plan.values.size(), false);
+  for (const StepName& name : step_names)
+    if (const std::optional<ValueId> id = plan.value(name.step)) options.keep[at_id(*id)] = given.heads(name.step) > 0;
+  const Trace trace = compute::run(plan.plan, options);
+  Reading reading;
+  for (const StepName& name : step_names) {
+    const std::optional<ValueId> id = plan.value(name.step);
+    if (!id) continue;
+    StepReading& row = reading.steps[static_cast<std::size_t>(name.step)].emplace();
+    row.heads.resize(static_cast<std::size_t>(std::max(plan.plan.value(*id).shape.heads, given.heads(name.step))));
+    if (given.heads(name.step) == 0) continue;
+    const auto& constant = plan.plan.value(*id).constant;
+    row.expected.numbers = constant ? constant : trace.values[at_id(*id)];
+    Tensor written(row.expected.numbers->shape());
+    const Shape& shape = written.shape();
+    for (Index head = 0; head < shape.heads; ++head)
+      if (const GivenMatrix* matrix = given.find(name.step, head))
+        for (Index item = 0; item < shape.batch; ++item) {
+          const double* numbers = row.expected.numbers->matrix(item, head);
+          std::transform(numbers, numbers + shape.rows * shape.cols, written.matrix(item, head),
+                         [&](double number) { return matrix->form.written(number); });
+        }
+    row.expected.radius = std::make_shared<const Tensor>(std::move(written));
+    for (Index head = 0; head < static_cast<Index>(row.heads.size()); ++head)
+      if (const GivenMatrix* matrix = given.find(name.step, head)) {
+        Likeness& likeness = row.heads[static_cast<std::size_t>(head)] = compare(*matrix, row.expected, head);
+        if (!likeness.matches()) return std::nullopt;
+      }
+  }
+  return reading;
+}
+
+std::shared_ptr<const Tensor> run_to(const RowPlan& plan, StepId step) {
+  compute::RunOptions options;
+  options.keep.assign(plan.plan.values.size(), false);
+  options.keep[at_id(*plan.value(step))] = true;
+  return compute::run(plan.plan, options).values[at_id(*plan.value(step))];
 }
 
 }  // namespace mha::study

@@ -41,4 +41,14 @@ using GoOn = std::function<bool(StepId, const StepReading&)>;
 std::optional<Reading> read_answer(const RowPlan& plan, const GivenMatrices& given, const Precision& precision,
                                    const Start& start = {}, const GoOn& go_on = {});
 
+// The same for an answer all of whose numbers are what the plan gives by itself, as exactly as they are written: then they
+// follow from what is given before them as well, and nothing else need be known. Nothing where they are not.
+std::optional<Reading> read_as_true(const RowPlan& plan, const GivenMatrices& given);
+
+// Below that many operations nothing is saved by it.
+inline constexpr double worth_a_run = 2e7;
+
+// What a plan by itself gives for a step.
+std::shared_ptr<const Tensor> run_to(const RowPlan& plan, StepId step);
+
 }  // namespace mha::study

@@ -8,11 +8,13 @@
 #include <chrono>
 #include <list>
 
+#include "compute/cost.hpp"
 #include "core/error.hpp"
 #include "core/op_rules.hpp"
 #include "study/check/dropped_weights.hpp"
 #include "study/check/other_keys.hpp"
 #include "study/check/plan_rows.hpp"
+#include "study/mistakes/simulate.hpp"
 
 namespace mha::study {
 namespace {
@@ -22,6 +24,9 @@ constexpr Text number_for_infinity = {
     "掩码后的分数中用很小的负数代替 −∞：权重相同"};
 constexpr Text constant_added = {"a constant was added to each row of the masked scores: the weights are the same",
                                  "掩码后的分数每一行都加了一个常数：权重相同"};
+constexpr Text not_all_tried = {
+    "what may be computed for one answer (100,000 million operations) is used up: the rarer mistakes were not all tried",
+    "一份答卷允许的计算量（1000 亿次运算）已用完：较少见的错误没有全部试过"};
 constexpr Text other_keyless_rows = {"a row without a key has other weights than mha's 0: that is a matter of convention",
                                      "没有可看的键的行权重与 mha 的 0 不同：这只是约定不同"};
 
@@ -54,6 +59,12 @@ bool confirms(const Reading& reading, StepId from) {
       for (const Likeness& likeness : step->heads)
         if (likeness.given && likeness.matches()) return true;
   return false;
+}
+
+// Whether nothing was given before this step.
+bool is_alone(const GivenMatrices& given, StepId step) {
+  return std::all_of(step_names.begin(), step_names.end(),
+                     [&](const StepName& name) { return name.step >= step || given.heads(name.step) == 0; });
 }
 
 // Whether what was given before `end` is no nearer to what the formulas say than to what this reading says, wherever both
@@ -110,6 +121,7 @@ class Examination {
         if (step->shifted_rows) report_.remarks.push_back(constant_added);
         if (step->other_keyless_rows) report_.remarks.push_back(other_keyless_rows);
       }
+    if (budget_.untried > 0) report_.remarks.push_back(not_all_tried);
   }
 
  private:
@@ -199,19 +211,19 @@ class Examination {
     finding.given = *given_.find(step, finding.heads.front());
     finding.expected = reading_.at(step)->expected;
     finding.layout = layout_;
-    for (const StepName& name : step_names)
-      finding.begins = finding.begins && (name.step >= step || given_.heads(name.step) == 0);
+    finding.begins = is_alone(given_, step);
     const Reading& earlier = diagnoses_.empty() ? reading_ : diagnoses_.back().reading;
-    const Puzzle puzzle{given_, precision_, reading_, earlier, step, wrong};
-    std::vector<Diagnosis> found = diagnoses(candidates_, puzzle);
+    const Puzzle puzzle{given_, precision_, reading_, earlier, step, wrong, finding.begins && report_.findings.empty()};
+    std::vector<Diagnosis> found = diagnoses(candidates_, puzzle, budget_);
     if (found.empty()) {
       if (std::optional<Candidate> dropped = dropped_weights(plan_, puzzle))
-        found = diagnoses({&recognised_.emplace_back(std::move(*dropped)), 1}, puzzle);
+        found = diagnoses({&recognised_.emplace_back(std::move(*dropped)), 1}, puzzle, budget_);
     }
-    if (found.empty()) found = diagnoses(pairs_, puzzle);
+    if (found.empty()) found = diagnoses(pairs_, puzzle, budget_);
     if (found.empty()) {
       finding.sign = sign_of(step, finding.heads.front(), given_, reading_, plan_.plan);
-      without_slips_.push_back(*read_answer(plan_, given_.without(step, finding.heads), precision_));
+      const Start start = step == StepId::X ? Start() : Start{&reading_, step};
+      without_slips_.push_back(*read_answer(plan_, given_.without(step, finding.heads), precision_, start));
     } else {
       tell_evidence(found.front(), finding);
       for (const Diagnosis& diagnosis : found)
@@ -292,6 +304,7 @@ class Examination {
   Layout layout_;
   Report& report_;
   Taint taint_;
+  Budget budget_;
   std::list<Candidate> recognised_;   // from the numbers given
   std::vector<Diagnosis> diagnoses_;  // of the mistakes found so far, the likeliest of the latest last
   struct Reshaped {
@@ -372,12 +385,18 @@ Report Checker::nothing_given() const {
 // Against the formulas; or, where that finds something wrong, against the fair form in which the work stays right longest,
 // provided that it comes back to the numbers of the formulas.
 Checker::Read Checker::read(const GivenMatrices& given, const Precision& precision) const {
+  const bool is_large = compute::operations(right_.plan) >= worth_a_run;
+  if (is_large && precision.propagated)
+    if (std::optional<Reading> reading = read_as_true(right_, given)) return {std::move(*reading), &right_, nullptr};
   const Reading formulas = *read_answer(right_, given, precision);
   Read best{formulas, &right_, nullptr};
   std::optional<StepId> wrong = first_wrong_step(formulas);
   const auto try_all = [&](const std::vector<FairPlan>& forms) {
     for (const FairPlan& fair : forms) {
       if (!wrong) return;
+      if (is_large && is_alone(given, *wrong) &&
+          study::distance(*run_to(fair.plan, *wrong), *formulas.at(*wrong)->expected.numbers) <= same_number)
+        continue;  // it would say the same
       Reading reading = *read_answer(fair.plan, given, precision);
       const std::optional<StepId> now = first_wrong_step(reading);
       const bool later = !now || (*now > *wrong && *now > fair.rejoins);

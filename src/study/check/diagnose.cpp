@@ -5,17 +5,25 @@
 #include <cmath>
 #include <tuple>
 
+#include "compute/cost.hpp"
 #include "study/mistakes/plan_editor.hpp"
 
 namespace mha::study {
 namespace {
 
+constexpr double readings_worth = 10;  // runs of the plan, which a reading with all its tolerances takes
+constexpr double margin = 8;
+
 // Follows one candidate through the answer, up to the first number that it cannot have produced.
 class Trial {
  public:
-  Trial(const Candidate& candidate, const Puzzle& puzzle) : candidate_(candidate), puzzle_(puzzle) {}
+  Trial(const Candidate& candidate, const Puzzle& puzzle, Budget& budget)
+      : candidate_(candidate), puzzle_(puzzle), budget_(budget) {}
 
   std::optional<Diagnosis> run() {
+    const double cost = compute::operations(candidate_.plan.plan);
+    if (puzzle_.begins && cost >= worth_a_run && (!budget_.allows(cost) || is_far_off())) return std::nullopt;
+    if (!budget_.allows(cost * readings_worth)) return std::nullopt;
     switch (takes_over()) {
       case TakesOver::as_it_is: return run(candidate_.plan);
       case TakesOver::other_shapes:
@@ -28,6 +36,29 @@ class Trial {
 
  private:
   enum class TakesOver { as_it_is, other_shapes, nothing };
+
+  // Whether the mistake by itself gives quite other numbers than those to be explained. How far they may be off is known
+  // of the right ones only; where the mistake gives larger numbers, they may be further off by as much.
+  bool is_far_off() const {
+    const auto& right = puzzle_.right.at(puzzle_.step);
+    if (!candidate_.plan.value(puzzle_.step) || !right) return false;
+    const std::shared_ptr<const Tensor> made = run_to(candidate_.plan, puzzle_.step);
+    const auto largest = [](const Tensor& tensor) {
+      double most = 0;
+      for (Index i = 0; i < tensor.size(); ++i)
+        if (std::isfinite(tensor.data()[i])) most = std::max(most, std::abs(tensor.data()[i]));
+      return most;
+    };
+    const double grown = std::max(1.0, largest(*made) / largest(*right->expected.numbers));
+    Tensor radius(made->shape());
+    radius.fill(margin * grown * largest(*right->expected.radius));
+    const Uncertain expected{made, std::make_shared<const Tensor>(std::move(radius))};
+    for (std::size_t head = 0; head < puzzle_.wrong.size(); ++head)
+      if (puzzle_.wrong[head])
+        return !compare(*puzzle_.given.find(puzzle_.step, static_cast<Index>(head)), expected, static_cast<Index>(head))
+                    .matches();
+    return false;
+  }
 
   // Whether the rows before the mistake are there, and as the mistake's plan has them: an earlier mistake may have left
   // some out or changed their shapes.
@@ -100,6 +131,7 @@ class Trial {
 
   const Candidate& candidate_;
   const Puzzle& puzzle_;
+  Budget& budget_;
   bool in_all_heads_ = true;
 };
 
@@ -133,6 +165,8 @@ void add_forms(Variants forms, const Mistake* mistake, const Mistake* also, cons
 std::vector<Candidate> make_candidates(const Problem& problem, const RowPlan& right) {
   std::vector<Candidate> result;
   for (const Mistake& mistake : mistakes()) add_forms(mistake.variants(problem), &mistake, nullptr, right, result);
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.mistake->frequency < b.mistake->frequency; });
   return result;
 }
 
@@ -147,11 +181,17 @@ bool Puzzle::concerns(StepId row, std::size_t head) const {
   return head < wrong.size() && wrong[head];
 }
 
-std::vector<Diagnosis> diagnoses(std::span<const Candidate> candidates, const Puzzle& puzzle) {
+bool Budget::allows(double cost) {
+  if (cost > operations) return ++untried, false;
+  operations -= cost;
+  return true;
+}
+
+std::vector<Diagnosis> diagnoses(std::span<const Candidate> candidates, const Puzzle& puzzle, Budget& budget) {
   std::vector<Diagnosis> best;
   for (const Candidate& candidate : candidates) {
     if (candidate.first > puzzle.step) continue;
-    std::optional<Diagnosis> diagnosis = Trial(candidate, puzzle).run();
+    std::optional<Diagnosis> diagnosis = Trial(candidate, puzzle, budget).run();
     if (!diagnosis || (!best.empty() && power_of(*diagnosis) < power_of(best.front()))) continue;
     if (!best.empty() && power_of(*diagnosis) > power_of(best.front())) best.clear();
     best.push_back(std::move(*diagnosis));

@@ -19,7 +19,7 @@ struct Candidate {
   const Mistake* also = nullptr;  // made together with it
 };
 
-// All forms of all mistakes that can be made on the problem and change anything.
+// All forms of all mistakes that can be made on the problem and change anything, the most frequent ones first.
 std::vector<Candidate> make_candidates(const Problem& problem, const RowPlan& right);
 
 // Those of two mistakes that go together.
@@ -33,6 +33,7 @@ struct Puzzle {
   const Reading& earlier;  // where the numbers behind the mistakes found so far come from
   StepId step;
   std::vector<bool> wrong;  // by head: what is to be explained
+  bool begins;              // nothing was given before it, and nothing was wrong
 
   // Whether this head of this row bears on it: all rows of all heads do.
   bool concerns(StepId row, std::size_t head) const;
@@ -48,8 +49,17 @@ struct Diagnosis {
   double misfit;  // mean square of difference / tolerance
 };
 
-// Those that explain most, one for each mistake: the numbers cannot tell them apart. The likeliest first.
-std::vector<Diagnosis> diagnoses(std::span<const Candidate> candidates, const Puzzle& puzzle);
+// How much may be computed for one answer, in operations: counted, not timed, so that every run says the same.
+struct Budget {
+  double operations = 1e11;
+  int untried = 0;  // forms of mistakes for which nothing was left
+
+  bool allows(double cost);
+};
+
+// Those that explain most, one for each mistake: the numbers cannot tell them apart. The likeliest first. Candidates are
+// tried in their order.
+std::vector<Diagnosis> diagnoses(std::span<const Candidate> candidates, const Puzzle& puzzle, Budget& budget);
 
 // What the wrong numbers of this step and head (from 0) have in common where no known mistake fits; nothing where they show
 // no pattern. The answer was read against the plan.

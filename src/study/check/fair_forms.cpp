@@ -88,7 +88,7 @@ Choices rounded_scale_choices(const Problem& problem, int decimals) {
 }
 
 // The unmasked scores are handed in as masked, and the softmax reads the masked ones all the same.
-void mask_after_softmax(PlanEditor& edit, const Problem&) {
+void mask_put_after_softmax(PlanEditor& edit, const Problem&) {
   const Step sum = edit.step(StepId::masked);
   edit.replace({Op::copy, StepId::masked, {unhidden_scores(edit)}});
   Step hidden = sum;
@@ -100,7 +100,7 @@ void mask_after_softmax(PlanEditor& edit, const Problem&) {
 Choices mask_choices(const Plan& right) {
   Choices choices(1);
   if (keep_of(right) && weights_sum_to_one(right))
-    choices.push_back({{mask_renormalised}, StepId::weights, mask_after_softmax});
+    choices.push_back({{mask_renormalised}, StepId::weights, mask_put_after_softmax});
   return choices;
 }
 

@@ -84,8 +84,9 @@ void GivenMatrices::place(const io::AnswerMatrix& matrix, const Problem& problem
     const bool packed = problem.packed && !matrix.head && is_projection(matrix.step);
     const StepId step = packed ? packed_form_of(matrix.step) : matrix.step;
     const Index head = matrix.head.value_or(0);
-    if (matrix.kv_head && *matrix.kv_head != head && head < problem.heads)
-      says_group_[static_cast<std::size_t>(step)] = *matrix.kv_head == broadcast(head, problem.kv_heads, problem.heads);
+    std::optional<bool>& says_group = says_group_[static_cast<std::size_t>(step)];
+    if (matrix.kv_head && head < problem.heads)
+      says_group = says_group.value_or(true) && *matrix.kv_head == broadcast(head, problem.kv_heads, problem.heads);
     GivenMatrix whole = taken(matrix, 0, matrices_in(matrix), 1);
     whole.batched = matrix.axes.size() > 2;
     put(step, head, std::move(whole));
@@ -123,7 +124,7 @@ void GivenMatrices::spread_groups(const Problem& problem) {
     const StepId step = name.step;
     if (!is_shared(step)) continue;
     Heads& own = of(step);
-    if (says_group_[static_cast<std::size_t>(step)]) {
+    if (says_group_[static_cast<std::size_t>(step)].value_or(false)) {
       spread_in_group(own, problem);
       continue;
     }

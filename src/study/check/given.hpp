@@ -52,7 +52,7 @@ class GivenMatrices {
   Index most_heads() const;
 
   std::array<Heads, step_count> heads_;
-  std::array<bool, step_count> says_group_{};  // where kv_head stood beside the head's number
+  std::array<std::optional<bool>, step_count> says_group_{};  // whether kv_head is the group of the head beside it
 };
 
 }  // namespace mha::study

@@ -15,8 +15,9 @@ constexpr double same_as_true = 1e-12;      // relative
 constexpr std::size_t most_looked_at = 4096;
 // In bits. One number that has all its binary digits is proof enough; several outweigh one that a person has changed.
 constexpr double most_of_exact = 12, most_of_shortest = 8, against = -12;
-constexpr double last_bits =
-    8;  // a 16-bit number that needs none of the last three may come from exact work with few digits
+// A 16-bit number that needs none of its last three bits may come from exact work with few digits; one of 32 bits that
+// needs no more than eleven may have 16.
+constexpr double last_bits = 8, last_bits_of_32 = 8192;
 
 double size_of_written(double number) {
   return std::isfinite(number) ? std::abs(number) : 0;
@@ -65,7 +66,7 @@ double evidence_of(const Floats& kind, double number, double written_unit) {
   // short.
   const auto strength = [&](double most) { return std::clamp(std::log2(spacing / written_unit), against, most); };
   if (nearest == number) {
-    const bool is_short = kind.bits < of_32_bits.bits && std::fmod(number / spacing, last_bits) == 0;
+    const bool is_short = std::fmod(number / spacing, kind.bits < of_32_bits.bits ? last_bits : last_bits_of_32) == 0;
     return is_short || number == std::trunc(number) ? 0 : std::max(0.0, strength(most_of_exact));
   }
   return is_shortest(kind, number, nearest) ? strength(most_of_shortest) : against;

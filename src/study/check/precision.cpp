@@ -106,21 +106,30 @@ class FormRecogniser {
     precision_.between = form;
   }
 
+  // What fits several kinds is of the one for which the whole answer speaks most.
   void recognise_floats() {
+    struct Likely {
+      const Floats* kind;
+      double sum = 0;
+      std::vector<Placed*> fit = {};
+    };
+    std::vector<Likely> kinds;
     for (const Floats& kind : float_kinds) {
       if (&kind == &of_64_bits || (options_.floats != nullptr && options_.floats != &kind)) continue;
-      std::vector<Placed*> fit;
-      double sum = 0;
+      Likely& likely = kinds.emplace_back(Likely{&kind});
       for (Placed& one : matrices_) {
-        if (one.form().floats != nullptr) continue;
         const double evidence = one.evidence_for(kind);
-        sum += std::max(evidence, of_another_kind);
-        if (evidence > of_another_kind) fit.push_back(&one);
+        likely.sum += std::max(evidence, of_another_kind);
+        if (evidence > of_another_kind) likely.fit.push_back(&one);
       }
-      if (options_.floats == nullptr && sum < enough_evidence) continue;
-      for (Placed* one : fit) {
-        one->form().floats = one->form().computed_in = &kind;
-        if (coarser(&kind, precision_.between.floats)) precision_.between.floats = &kind;
+    }
+    std::stable_sort(kinds.begin(), kinds.end(), [](const Likely& a, const Likely& b) { return a.sum > b.sum; });
+    for (const Likely& likely : kinds) {
+      if (options_.floats == nullptr && likely.sum < enough_evidence) continue;
+      for (Placed* one : likely.fit) {
+        if (one->form().floats != nullptr) continue;
+        one->form().floats = one->form().computed_in = likely.kind;
+        if (coarser(likely.kind, precision_.between.floats)) precision_.between.floats = likely.kind;
       }
     }
   }

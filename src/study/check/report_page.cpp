@@ -240,9 +240,9 @@ class ReportPage {
     if (!tells_mistakes() || summary.mistakes.empty()) return;
     show::Table mistakes{{page_.say(count_header), page_.say(mistake_header), ""}, {}, {true}};
     for (const auto& [mistake, count] : summary.mistakes)
-      mistakes.rows.push_back({std::to_string(count), mistake == nullptr ? "–" : std::string(mistake->id),
-                               mistake == nullptr ? page_.say(no_known_mistake_here)
-                                                  : in_layout(page_.say(mistake->what), summary.layout)});
+      mistakes.rows.push_back(
+          {std::to_string(count), mistake == nullptr ? "–" : std::string(mistake->id),
+           mistake == nullptr ? page_.say(no_known_mistake_here) : in_layout(page_.say(mistake->what), summary.layout)});
     page_.add(std::move(mistakes));
   }
 

@@ -22,7 +22,8 @@ constexpr Text incomplete_alone{"Incomplete: {}.", "未完成：{}。"};
 constexpr Text nothing_filled_in{"nothing is filled in", "什么都没有填"};
 constexpr Text blank_entries{"blank entries: {}", "空着的元素：{} 个"};
 constexpr Text still_missing{"not given: {}", "未给出：{}"};
-constexpr Text missing_answer{"Missing: nothing was handed in.", "未提交：没有交答卷。"};
+constexpr Text missing_answer{"Missing: no answer was handed in, neither answer.json nor answer.npz.",
+                              "未提交：没有交答卷，既没有 answer.json，也没有 answer.npz。"};
 constexpr Text with_blanks{"{}, with blanks", "{}，但有空着的元素"};
 constexpr Text first_wrong_is{"Wrong: the first wrong step is {}.", "错误：最先出错的一步是{}。"};
 constexpr Text named_step{"{} {}", "“{}”{}"};

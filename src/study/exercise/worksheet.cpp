@@ -15,6 +15,7 @@ namespace {
 
 constexpr Text worksheet_title{"Multi-head attention by hand", "手算多头注意力"};
 constexpr Text student_name{"Name: {0}", "姓名：{0}"};
+constexpr Text due{"Due: {0}", "截止：{0}"};
 constexpr Text task{
     "Fill in every matrix, from top to bottom. Round each entry to {} and go on with the rounded numbers. Every "
     "formula has its shapes beside it.",
@@ -67,6 +68,8 @@ class Sheet {
     const show::Words student =
         options_.student.empty() ? show::Words("…………………………") : show::Words().quote(options_.student);
     page_.paragraph(show::say_words(options_.language, student_name, {student}));
+    if (!options_.due.empty())
+      page_.paragraph(show::say_words(options_.language, due, {show::Words().quote(options_.due)}));
     page_.paragraph(show::phrase::convention);
     page_.paragraph(task, show::decimals_text(options_.language, options_.decimals));
     page_.paragraph(hand_in);

@@ -12,6 +12,7 @@ struct WorksheetOptions {
   Language language = Language::en;
   int decimals = 3;
   std::string student;  // empty: a blank to write the name on
+  std::string due;      // until when it is handed in, in the teacher's words; empty: not said
 };
 
 show::Document worksheet(const Problem& problem, const WorksheetOptions& options);

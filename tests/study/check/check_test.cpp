@@ -54,6 +54,25 @@ TEST_CASE("NaN where a number is expected is wrong, and so is a lost sign", "[ch
   CHECK(flipped.findings.front().sign->what.en.find("sign") != std::string_view::npos);
 }
 
+TEST_CASE("where anything could come out nothing is the same", "[check]") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  CHECK_FALSE(is_same(1, 2, infinity));
+  CHECK(is_same(1, 1, infinity));
+  CHECK(is_same(-infinity, -infinity, 0.5));
+}
+
+TEST_CASE("numbers that 16 bits hold are told from decimals and from 32 bits", "[check]") {
+  const auto speaks_for = [](const Floats& kind, const std::vector<double>& numbers, const io::Writing& writing) {
+    return evidence(kind, numbers, nullptr, writing) > 0;
+  };
+  CHECK(speaks_for(float_kinds[1], {0.70361328125, 0.195556640625}, {12, 12, false}));
+  CHECK_FALSE(speaks_for(of_32_bits, {0.70361328125, 0.195556640625}, {12, 12, false}));
+  CHECK(speaks_for(of_32_bits, {0.70710677, 0.29289323}, {8, 8, false}));
+  CHECK_FALSE(speaks_for(float_kinds[1], {0.70710677, 0.29289323}, {8, 8, false}));
+  const std::vector<double> decimals = {0.707, 0.293};  // which prove nothing
+  for (const Floats& kind : float_kinds) CHECK(evidence(kind, decimals, nullptr, {3, 3, false}) < 5);
+}
+
 TEST_CASE("a number is right to the decimals that are written in its matrix", "[check]") {
   // A = softmax of (1, 2) and (2, 4): 0.26894 0.73106 / 0.11920 0.88080
   CHECK(check_tiny(R"({"A1": [[0.27, 0.73], [0.12, 0.88]]})").is_right());

@@ -1,0 +1,63 @@
+// A comparison as JSON: what is equal in a line each, the rest with its numbers.
+#include "study/compare/compare_json.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "io/json/writer.hpp"
+
+namespace mha::study {
+namespace {
+
+std::string plain_text(const show::Words& words) {
+  std::string text;
+  for (const show::Span& span : words.spans()) text += span.text;
+  return text;
+}
+
+void write_side(io::JsonWriter& json, std::string_view name, const Side& side, const ComparedMatrix& matrix) {
+  const Tensor& tensor = *side.numbers[static_cast<std::size_t>(matrix.step)];
+  json.key(name);
+  json.matrix(tensor.matrix(matrix.item, matrix.head), tensor.shape().rows, tensor.shape().cols);
+}
+
+void write_compared(io::JsonWriter& json, const ComparedMatrix& matrix, const Side& left, const Side& right) {
+  const bool equal = matrix.verdict == MatrixVerdict::equal;
+  const Side& any = matrix.verdict == MatrixVerdict::right_only ? right : left;
+  json.begin_object(equal ? io::Spread::line : io::Spread::lines);
+  json.text("step", name_of(matrix.step).id);
+  if (name_of(matrix.step).per_head) json.integer("head", matrix.head + 1);
+  if (any.numbers[static_cast<std::size_t>(matrix.step)]->shape().batch > 1) json.integer("item", matrix.item + 1);
+  json.boolean("equal", equal);
+  if (matrix.verdict == MatrixVerdict::different) {
+    json.number("largest_difference", matrix.largest);  // "inf" where one of the two is NaN or infinite alone
+    json.integer("row", matrix.row + 1);
+    json.integer("column", matrix.column + 1);
+  }
+  if (!equal && matrix.verdict != MatrixVerdict::right_only) write_side(json, "left", left, matrix);
+  if (!equal && matrix.verdict != MatrixVerdict::left_only) write_side(json, "right", right, matrix);
+  json.end();
+}
+
+}  // namespace
+
+void write_comparison_json(io::Sink& sink, const Comparison& comparison, const Side& left, const Side& right,
+                           std::optional<std::string_view> mistake, const Selection& selection) {
+  io::JsonWriter json(sink);
+  json.begin_object();
+  json.text("format", "mha-compare");
+  json.integer("version", 1);
+  json.text("left", plain_text(left.name));
+  json.text("right", plain_text(right.name));
+  if (mistake) json.text("mistake", *mistake);
+  json.key("steps");
+  json.begin_array();
+  for (const ComparedMatrix& matrix : comparison.matrices)
+    if (selection.has(matrix.step) && (!name_of(matrix.step).per_head || selection.has_head(matrix.head)))
+      write_compared(json, matrix, left, right);
+  json.end();
+  json.end();
+  json.finish();
+}
+
+}  // namespace mha::study
