@@ -195,6 +195,17 @@ class Plans(unittest.TestCase):
         self.assertEqual(found["config"]["layers"], 3)
         self.assertGreater(found["all_layers"]["exponentials"], found["totals"]["exponentials"])
 
+    def test_other_sizes_fit_wherever_a_problem_has_its_own(self):
+        changes = [["--d-model", "12"], ["--heads", "1", "--kv-heads", "1"], ["--tokens", "3"], ["--batch", "4"], ["--keys", "5"],
+                   ["--d-k", "7"], ["--d-v", "3"], ["--mlp", "5"], ["--bias"]]
+        for case in self.CASES:
+            for change in changes:
+                found = cost(str(case / "problem.json"), *change)
+                shapes = run("shapes", str(case / "problem.json"), *change)
+                self.assertEqual(shapes.returncode, 0, (case.name, change, shapes.stderr.decode()))
+                if change[0] == "--tokens":
+                    self.assertEqual(found["steps"][-1]["shape"][2], 3)
+
     def test_nothing_is_computed(self):
         limit = 1 << 30
         result = run("cost", "--model", "llama-3.1-405b", "--tokens", "131072",

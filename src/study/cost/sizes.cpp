@@ -30,6 +30,11 @@ Index follow(Index own, Index leader, Index new_leader) {
   return own == leader ? new_leader : own;
 }
 
+void resize(std::optional<NormRule>& norm, Index width) {
+  if (norm && norm->gamma) norm->gamma = hollow({1, 1, 1, width});
+  if (norm && norm->beta) norm->beta = hollow({1, 1, 1, width});
+}
+
 class Shaping {
  public:
   Shaping(const Problem& problem, const Sizes& sizes) : from_(problem), sizes_(sizes), to_(problem) {}
@@ -128,11 +133,6 @@ class Shaping {
     resize(to_.final_norm, to_.d_result());
   }
 
-  static void resize(std::optional<NormRule>& norm, Index width) {
-    if (norm && norm->gamma) norm->gamma = hollow({1, 1, 1, width});
-    if (norm && norm->beta) norm->beta = hollow({1, 1, 1, width});
-  }
-
   const Problem& from_;
   const Sizes& sizes_;
   Problem to_;
@@ -155,6 +155,7 @@ Problem shaped(const Problem& problem, const Sizes& sizes) {
     result.layers[i] = shaped(problem.layers[i], own);
   }
   result.X = result.layers.front().X;
+  resize(result.final_norm, result.d_result());
   result.batched = problem.batched || sizes.batch;
   result.tokens.clear();
   return result;
