@@ -5,6 +5,7 @@ import csv
 import io
 import itertools
 import json
+import math
 import os
 import pty
 import random
@@ -158,6 +159,20 @@ class Exactness(InFolder):
             self.assertEqual("in some heads" in page, len(set(names)) > 1, names)
             answer["Z2"][1][1] += 0.02
             self.assertEqual(self.verdict(answer, problem=problem), "wrong")
+
+    def test_a_rounded_factor_is_told_beside_a_mistake_too(self):
+        answer = {}
+        for head in WORKED["heads"]:
+            scaled = [[round(score * 0.707, 3) for score in row] for row in head["scores"]]
+            powers = [[math.exp(z) for z in row] for row in scaled]
+            sums = [sum(column) for column in zip(*powers)]
+            answer |= {f"Z{head['head']}": scaled,
+                       f"A{head['head']}": [[round(p / s, 3) for p, s in zip(row, sums)] for row in powers]}
+        path = self.write("answer.json", answer)
+        self.assertEqual(self.report(path)[0]["mistakes"], ["softmax_columns"])
+        page = " ".join(run("check", "worked", path, "--lang", "en").stdout.decode().split())
+        self.assertIn("multiplied by 0.707", page)
+        self.assertNotIn("put on Q", page)
 
     def test_what_run_rounds_is_right_with_any_decimals(self):
         large = self.write("large.json", {"X": [[123.4, -56.7], [8.9, 1011.5]], "W_O": "identity", "heads": [

@@ -46,18 +46,12 @@ bool is_wrong(const Likeness& likeness) {
   return likeness.given && !likeness.matches();
 }
 
-// Whether anything of this head alone is.
-bool has_wrong(const Reading& reading, std::size_t head) {
-  return std::any_of(step_names.begin(), step_names.end(), [&](const StepName& name) {
-    const Likeness* likeness = name.per_head ? reading.given(name.step, head) : nullptr;
-    return likeness != nullptr && is_wrong(*likeness);
-  });
-}
-
-bool any_head_is_wrong(const Reading& reading, std::size_t heads) {
-  for (std::size_t head = 0; head < heads; ++head)
-    if (has_wrong(reading, head)) return true;
-  return false;
+// Of what belongs to this head alone.
+std::optional<StepId> first_wrong_step(const Reading& reading, std::size_t head) {
+  for (const StepName& name : step_names)
+    if (const Likeness* likeness = name.per_head ? reading.given(name.step, head) : nullptr)
+      if (is_wrong(*likeness)) return name.step;
+  return std::nullopt;
 }
 
 std::optional<StepId> first_wrong_step(const Reading& reading) {
@@ -350,7 +344,7 @@ std::vector<Checker::FairPlan> Checker::plans_of(std::vector<FairForm> forms) {
   return plans;
 }
 
-const std::vector<Checker::FairPlan>& Checker::with_factors(const std::vector<ScaleFactor>& factors) const {
+const std::vector<Checker::FairPlan>& Checker::with_factors(const Factors& factors) const {
   const std::lock_guard lock(mutex_);
   const auto [forms, is_new] = with_factors_.try_emplace(factors);
   if (is_new) forms->second = plans_of(fair_forms(problem_, factors));
@@ -458,20 +452,21 @@ Checker::Read Checker::read(const GivenMatrices& given, const Precision& precisi
       wrong = now;
     }
   };
-  try_all(fair_);
   const auto heads = static_cast<std::size_t>(problem_.heads);
-  const std::vector<ScaleFactor> rounded = rounded_factors(problem_, precision.factor_decimals);
+  const Factors rounded = wrong ? rounded_factors(problem_, precision.factor_decimals) : Factors();
   for (const ScaleFactor& factor : rounded)
-    if (wrong) try_all(with_factors(std::vector(heads, factor)));
-  if (!wrong) return best;
-  std::vector<ScaleFactor> own(heads);  // of each head the first that makes it right
+    try_all(with_factors(Factors(heads, factor)));  // the nearest explanation of all
+  Factors own(heads);                               // of each head the first with which it stays right longer
   for (const ScaleFactor& factor : rounded) {
-    if (!any_head_is_wrong(formulas, heads)) break;
-    const Reading reading = *read_answer(with_factors(std::vector(heads, factor)).front().plan, given, precision);
-    for (std::size_t head = 0; head < heads; ++head)
-      if (own[head].number == 0 && has_wrong(formulas, head) && !has_wrong(reading, head)) own[head] = factor;
+    if (!wrong || !name_of(*wrong).per_head) break;
+    const Reading reading = *read_answer(with_factors(Factors(heads, factor)).front().plan, given, precision);
+    for (std::size_t head = 0; head < heads; ++head) {
+      const std::optional<StepId> before = first_wrong_step(formulas, head), now = first_wrong_step(reading, head);
+      if (own[head].number == 0 && before && (!now || *now > *before)) own[head] = factor;
+    }
   }
   if (std::adjacent_find(own.begin(), own.end(), std::not_equal_to()) != own.end()) try_all(with_factors(own));
+  try_all(fair_);
   return best;
 }
 

@@ -40,7 +40,7 @@ class Checker {
 
   static std::vector<FairPlan> plans_of(std::vector<FairForm> forms);
   // The fair forms with these factors, one for each head.
-  const std::vector<FairPlan>& with_factors(const std::vector<ScaleFactor>& factors) const;
+  const std::vector<FairPlan>& with_factors(const Factors& factors) const;
   Read read(const GivenMatrices& given, const Precision& precision) const;
   bool is_large() const;
   void judge(const GivenMatrices& given, const Precision& precision, const Read& read, Budget& budget,
@@ -54,7 +54,7 @@ class Checker {
   std::vector<Candidate> candidates_, pairs_;
   Reading key_;  // the true numbers: nothing is given
   mutable std::mutex mutex_;
-  mutable std::map<std::vector<ScaleFactor>, std::vector<FairPlan>> with_factors_;
+  mutable std::map<Factors, std::vector<FairPlan>> with_factors_;
 };
 
 // What an answer is held against. Throws Error where its own problem cannot be read.

@@ -74,7 +74,7 @@ Choices scale_choices(const Problem& problem) {
   return choices;
 }
 
-Choices factor_choices(const Problem& problem, const std::vector<ScaleFactor>& factors) {
+Choices factor_choices(const Problem& problem, const Factors& factors) {
   Tensor numbers({1, problem.heads, 1, 1});
   for (std::size_t head = 0; head < factors.size(); ++head) {
     const auto& [divides, number] = factors[head];
@@ -172,9 +172,9 @@ Choices keyless_choices(const Problem& problem) {
 
 }  // namespace
 
-std::vector<ScaleFactor> rounded_factors(const Problem& problem, const std::set<int>& decimals) {
+Factors rounded_factors(const Problem& problem, const std::set<int>& decimals) {
   const double root = std::sqrt(static_cast<double>(problem.d_k()));
-  std::vector<ScaleFactor> factors;
+  Factors factors;
   if (problem.scale.kind != Scale::Kind::inverse_root_of_d_k || root == std::round(root)) return factors;
   for (const int count : decimals) {
     const double unit = std::pow(10.0, count);
@@ -186,7 +186,7 @@ std::vector<ScaleFactor> rounded_factors(const Problem& problem, const std::set<
   return factors;
 }
 
-std::vector<FairForm> fair_forms(const Problem& problem, const std::vector<ScaleFactor>& factors) {
+std::vector<FairForm> fair_forms(const Problem& problem, const Factors& factors) {
   const Plan right = make_plan(problem);
   std::vector<FairForm> forms;
   for (const Choice& scale : factors.empty() ? scale_choices(problem) : factor_choices(problem, factors))

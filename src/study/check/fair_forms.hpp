@@ -25,12 +25,14 @@ struct ScaleFactor {
   auto operator<=>(const ScaleFactor&) const = default;
 };
 
+using Factors = std::vector<ScaleFactor>;  // of each head, or to choose from
+
 // 1/√d_k and √d_k rounded to so many decimals, as worksheets print them and people copy them; none where √d_k is a whole
 // number.
-std::vector<ScaleFactor> rounded_factors(const Problem& problem, const std::set<int>& decimals);
+Factors rounded_factors(const Problem& problem, const std::set<int>& decimals);
 
 // All of them but the formulas as they stand; or those with these factors, one for each head. The first of these changes
 // nothing else. The problem must outlive the plans.
-std::vector<FairForm> fair_forms(const Problem& problem, const std::vector<ScaleFactor>& factors = {});
+std::vector<FairForm> fair_forms(const Problem& problem, const Factors& factors = {});
 
 }  // namespace mha::study
