@@ -420,13 +420,11 @@ Report check_one(const CheckerOf& checker_of, const io::AnswerSource& answer) {
   Report report;
   try {
     checker = checker_of(answer);
-    if (answer.read) {
-      const io::Answer given = answer.read();
-      report = checker->check(given);
-    } else {
+    if (answer.read)
+      report = checker->check(answer.read());
+    else if (checker != nullptr)
       report = checker->nothing_given();
-      report.missing = true;
-    }
+    report.missing = !answer.read;
   } catch (const Error& error) {
     if (checker != nullptr) report = checker->nothing_given();
     report.name = answer.file;
