@@ -2,6 +2,7 @@
 import functools
 import json
 import math
+import re
 import unittest
 
 from mha import SOURCE, run
@@ -39,6 +40,11 @@ def matrices(problem):
                 yield f"{step}{head['head']}", matrix
 
 
+def plain(entry):
+    """A⁽¹⁾[2,1] as it is typed."""
+    return entry.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", "⁽⁾"))
+
+
 def number(value):
     return float(value)
 
@@ -71,6 +77,15 @@ class Entries(unittest.TestCase):
             self.assertEqual(places, [[i + 1, j + 1] for i, row in enumerate(matrix) for j in range(len(row))])
             for entry in entries:
                 self.check_sum(entry)
+
+    def test_run_spells_an_entry_as_explain_does(self):
+        for problem in ("worked", "causal", "cross", "grouped", "cached"):
+            page = run("run", problem, "--heads", "1", "--lang", "en").stdout.decode()
+            spelled = re.findall(r"^   (\S+\[\d,\d\]) = (.*?)(?:   .*)?$", page, re.MULTILINE)
+            self.assertGreater(len(spelled), 6)
+            for entry, numbers in spelled:
+                whole = run("explain", problem, plain(entry), "--depth", "1", "--lang", "en").stdout.decode()
+                self.assertIn(f"= {numbers}", whole, (problem, entry))
 
     def test_worked(self):
         self.check_problem("worked")

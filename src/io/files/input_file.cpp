@@ -79,7 +79,7 @@ void remove_region(const std::byte* data) {
 const std::string& regular(const std::string& path) {
   if (const auto status = status_of(path); status && !S_ISREG(status->st_mode))
     throw Error({"{}: this is {}; matrices are read from ordinary files", "{}：这是{}；矩阵从普通文件中读取"}, path,
-                S_ISDIR(status->st_mode) ? Text{"a folder", "特殊文件"} : Text{"no ordinary file", "特殊文件"});
+                S_ISDIR(status->st_mode) ? Text{"a folder", "文件夹"} : Text{"no ordinary file", "特殊文件"});
   return path;
 }
 
