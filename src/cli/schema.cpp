@@ -12,16 +12,16 @@ namespace mha::cli {
 
 Action setup_schema(CommandLine& app) {
   auto name = std::make_shared<std::optional<std::string>>();
-  declare_argument(app, "NAME", *name, {"problem or trace", "problem 或 trace"});
+  std::vector<std::string_view> names;
+  for (const io::EmbeddedFile& schema : io::schemas()) names.push_back(schema.name);
+  declare_argument(app, "NAME", *name, listed(names));
   declare_footer(app, {"examples:\n"
                        "  mha schema problem > problem.schema.json\n"
                        "  mha schema trace",
                        "示例：\n"
                        "  mha schema problem > problem.schema.json\n"
                        "  mha schema trace"});
-  return [name](World& world) {
-    std::vector<std::string_view> names;
-    for (const io::EmbeddedFile& schema : io::schemas()) names.push_back(schema.name);
+  return [name, names](World& world) {
     if (!*name) throw Error({"which schema? Known are {}", "哪个 schema？可以写 {}"}, listed(names));
     world.out.write(io::schemas()[parse_choice("schema", **name, names)].text);
     return Exit::fine;
