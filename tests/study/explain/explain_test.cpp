@@ -110,7 +110,10 @@ TEST_CASE("every entry of every step has its value, and its sum adds up to it", 
   }
 }
 
-TEST_CASE("a softmax is explained with its maximum where the powers are too large to follow, an output with the share of each head", "[study][explain]") {
+TEST_CASE(
+    "a softmax is explained with its maximum where the powers are too large to follow, an output with the share of each "
+    "head",
+    "[study][explain]") {
   const Explained explained(study_problem(3));
   for (const Explanation& weight : explained.all(StepId::weights, 1)) {
     const Tensor& masked = *explained.trace.value(explained.plan.find(StepId::masked).value());
