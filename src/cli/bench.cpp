@@ -144,13 +144,11 @@ class Bench {
     json.text("dtype", dtype_name(options_.dtype));
     json.integer("threads", times_.threads);
     json.integer("repeat", repeat_);
-    json.key("total_ms");
-    json.begin_object(io::Spread::line);
+    json.begin_object("total_ms", io::Spread::line);
     json.number("median", times_.total_ms.median);
     json.number("min", times_.total_ms.least);
     json.end();
-    json.key("steps");
-    json.begin_array();
+    json.begin_array("steps");
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       json.begin_object(io::Spread::line);
       json.text("step", name_of(plan_.steps[i].id).id);

@@ -14,7 +14,6 @@
 #include "io/files/paths.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "study/check/report_files.hpp"
-#include "study/check/report_page.hpp"
 
 namespace mha::cli {
 namespace {

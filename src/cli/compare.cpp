@@ -12,8 +12,7 @@
 #include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "show/words/phrases.hpp"
-#include "study/compare/compare_json.hpp"
-#include "study/compare/compare_page.hpp"
+#include "study/compare/compare.hpp"
 
 namespace mha::cli {
 namespace {

@@ -17,11 +17,9 @@
 #include "io/problem/answer.hpp"
 #include "io/problem/problem_writer.hpp"
 #include "io/problem/trace_writer.hpp"
-#include "show/text/markdown_writer.hpp"
 #include "show/text/text_writer.hpp"
 #include "study/exercise/exercise.hpp"
 #include "study/exercise/exercise_files.hpp"
-#include "study/exercise/worksheet.hpp"
 
 namespace mha::cli {
 namespace {

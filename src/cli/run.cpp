@@ -16,7 +16,7 @@
 #include "io/problem/trace_writer.hpp"
 #include "show/pages/describe.hpp"
 #include "show/text/text_writer.hpp"
-#include "study/check/against_page.hpp"
+#include "study/check/against.hpp"
 
 namespace mha::cli {
 namespace {

@@ -69,8 +69,7 @@ NormRule read_norm(Node& node, Index width, const Text& of) {
 
 void write_norm(const ProblemPen& pen, std::string_view key, const std::optional<NormRule>& norm) {
   if (!norm) return;
-  pen.json.key(key);
-  pen.json.begin_object(Spread::line);
+  pen.json.begin_object(key, Spread::line);
   pen.json.text("kind", norm_kinds[static_cast<std::size_t>(norm->rule.kind)]);
   if (!pen.resolved) write_parameters_of(pen, key);
   if (pen.resolved || norm->rule.eps != Norm{}.eps) pen.json.number("eps", norm->rule.eps);
@@ -176,8 +175,7 @@ void write_final_norm(const ProblemPen& pen) {
 void write_mlp(const ProblemPen& pen) {
   if (!pen.problem.mlp) return;
   const Mlp& mlp = *pen.problem.mlp;
-  pen.json.key("mlp");
-  pen.json.begin_object();
+  pen.json.begin_object("mlp");
   if (pen.resolved) pen.json.integer("f", pen.problem.mlp_width());
   pen.json.text("activation", activation_names[static_cast<std::size_t>(mlp.activation)]);
   if (pen.resolved && mlp.gate) pen.json.boolean("gate", true);

@@ -173,8 +173,7 @@ void read_rope(Node& node, Problem& problem) {
 void write_rope(const ProblemPen& pen) {
   if (!pen.problem.rope) return;
   const Rope& rope = *pen.problem.rope;
-  pen.json.key("rope");
-  pen.json.begin_object(Spread::line);
+  pen.json.begin_object("rope", Spread::line);
   pen.json.number("base", rope.base);
   pen.json.text("pairing", rope.pairing == Pairing::half ? "half" : "interleaved");
   pen.json.integer("dims", rope.dims);

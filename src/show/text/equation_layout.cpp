@@ -1,5 +1,5 @@
 // Sets an equation of matrices.
-#include "show/text/equation_layout.hpp"
+#include "show/text/layout.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
 // Sets an entry that is spelled out.
-#include "show/text/work_layout.hpp"
+#include "show/text/layout.hpp"
 
 #include <algorithm>
 #include <optional>

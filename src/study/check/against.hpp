@@ -2,6 +2,8 @@
 #pragma once
 
 #include "core/trace.hpp"
+#include "io/files/sink.hpp"
+#include "show/pages/describe.hpp"
 
 namespace mha::study {
 
@@ -31,5 +33,14 @@ struct ComparedStep {
 // In the order of the computation. The trace holds every step's result and operands (values_to_keep with `operands`), and
 // was not rounded by hand.
 std::vector<ComparedStep> against_cpu(const Plan& plan, const Trace& trace);
+
+// Each step is within what its arithmetic allows.
+bool all_pass(const std::vector<ComparedStep>& steps);
+
+// Of the options, language and index base count.
+show::Document describe(const std::vector<ComparedStep>& steps, const Trace& trace, const show::PageOptions& options);
+
+// {"format": "mha-against", …}: what the page says, numbers in full, counted from 1.
+void write_against(io::Sink& sink, const std::vector<ComparedStep>& steps, const Trace& trace);
 
 }  // namespace mha::study

@@ -1,5 +1,5 @@
 // A table with a line for each step, and a sentence for each that fails.
-#include "study/check/against_page.hpp"
+#include "study/check/against.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -114,8 +114,7 @@ class AgainstWriter {
     json_.text("dtype", dtype_name(trace_.dtype));
     json_.text("against", "cpu f64");
     json_.boolean("pass", all_pass(steps));
-    json_.key("steps");
-    json_.begin_array();
+    json_.begin_array("steps");
     for (const ComparedStep& step : steps) write(step);
     json_.end();
     json_.end();
@@ -134,8 +133,7 @@ class AgainstWriter {
   }
 
   void write(std::string_view key, StepId step, const ComparedEntry& entry) {
-    json_.key(key);
-    json_.begin_object(io::Spread::line);
+    json_.begin_object(key, io::Spread::line);
     json_.text("entry", entry_name(step, entry.at, 1));
     json_.integer("item", entry.at.item + 1);
     json_.number("device", entry.device);

@@ -11,8 +11,7 @@
 #include "compute/cost.hpp"
 #include "core/error.hpp"
 #include "core/op_rules.hpp"
-#include "study/check/dropped_weights.hpp"
-#include "study/check/other_keys.hpp"
+#include "study/check/diagnose.hpp"
 #include "study/check/plan_rows.hpp"
 #include "study/mistakes/simulate.hpp"
 

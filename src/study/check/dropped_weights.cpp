@@ -1,5 +1,5 @@
 // Weights that dropout changed, recognised from the numbers given.
-#include "study/check/dropped_weights.hpp"
+#include "study/check/diagnose.hpp"
 
 #include <fmt/format.h>
 

@@ -40,8 +40,7 @@ class ReportJson {
   void write(const std::vector<Report>& reports) {
     json_.begin_object();
     if (!telling_.summary_only) {
-      json_.key("answers");
-      json_.begin_array();
+      json_.begin_array("answers");
       for (const Report& report : reports) write(report);
       json_.end();
     }
@@ -57,8 +56,7 @@ class ReportJson {
     for (const AnswerVerdictName& name : answer_verdicts)
       json_.integer(name.id, summary.answers[static_cast<std::size_t>(name.verdict)]);
     const auto write_counts = [&](std::string_view key, const auto& counts, auto write_row) {
-      json_.key(key);
-      json_.begin_array();
+      json_.begin_array(key);
       for (const auto& [what, count] : counts) {
         json_.begin_object(io::Spread::line);
         write_row(what, count);
@@ -92,12 +90,10 @@ class ReportJson {
       json_.null();
     else
       write_place(name_of(report.findings.front().step).id, head_of(report.findings.front()));
-    json_.key("mistakes");
-    json_.begin_array(io::Spread::line);
+    json_.begin_array("mistakes", io::Spread::line);
     for (const std::string_view id : mistakes_of(report, hint_)) json_.text(id);
     json_.end();
-    json_.key("steps");
-    json_.begin_array();
+    json_.begin_array("steps");
     for (const StepVerdict& step : report.steps) write(step);
     json_.end();
     json_.text("message", words_.message(report, hint_));
@@ -174,8 +170,7 @@ class ResultsJson {
     json_.number("score", score);
     json_.text("output", output);
     json_.text("visibility", "visible");
-    json_.key("tests");
-    json_.begin_array();
+    json_.begin_array("tests");
     for (const GradedStep& step : steps) write(step, lines_of(report, step.step, words), words);
     json_.end();
     json_.end();

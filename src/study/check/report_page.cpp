@@ -1,5 +1,5 @@
 // Reports as a page.
-#include "study/check/report_page.hpp"
+#include "study/check/report_files.hpp"
 
 #include <fmt/format.h>
 

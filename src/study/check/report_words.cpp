@@ -8,7 +8,7 @@
 #include "show/words/notation.hpp"
 #include "show/words/phrases.hpp"
 #include "study/check/comparison.hpp"
-#include "study/check/other_keys.hpp"
+#include "study/check/diagnose.hpp"
 
 namespace mha::study {
 namespace {

@@ -1,5 +1,5 @@
 // A comparison as JSON: what is equal in a line each, the rest with its numbers.
-#include "study/compare/compare_json.hpp"
+#include "study/compare/compare.hpp"
 
 #include <cmath>
 #include <string>
@@ -50,8 +50,7 @@ void write_comparison_json(io::Sink& sink, const Comparison& comparison, const S
   json.text("left", plain_text(left.name));
   json.text("right", plain_text(right.name));
   if (mistake) json.text("mistake", *mistake);
-  json.key("steps");
-  json.begin_array();
+  json.begin_array("steps");
   for (const ComparedMatrix& matrix : comparison.matrices)
     if (selection.has(matrix.step) && (!name_of(matrix.step).per_head || selection.has_head(matrix.head)))
       write_compared(json, matrix, left, right);

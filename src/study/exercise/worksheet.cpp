@@ -1,13 +1,11 @@
 // The page of a run before it is run: headings, formulas and given matrices, and blank matrices for the results.
-#include "study/exercise/worksheet.hpp"
+#include "study/exercise/exercise_files.hpp"
 
 #include <array>
 #include <set>
 
-#include "show/pages/facts.hpp"
 #include "show/pages/page.hpp"
-#include "show/pages/step_blocks.hpp"
-#include "show/pages/step_equation.hpp"
+#include "show/pages/page_parts.hpp"
 #include "show/words/notation.hpp"
 
 namespace mha::study {

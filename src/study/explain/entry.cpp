@@ -1,5 +1,5 @@
 // Entries as people name them: the parts of the word first, then what they mean in this problem.
-#include "study/explain/entry.hpp"
+#include "study/explain/explain.hpp"
 
 #include <fmt/format.h>
 

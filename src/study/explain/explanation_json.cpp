@@ -24,8 +24,7 @@ class ExplanationWriter {
     json_.integer("version", 1);
     json_.text("dtype", dtype_name(trace_.dtype));
     if (trace_.rounding) json_.integer("rounding", *trace_.rounding);
-    json_.key("entries");
-    json_.begin_array();
+    json_.begin_array("entries");
     for (const Explanation& entry : entries) write_entry(entry);
     json_.end();
     json_.end();
@@ -52,8 +51,7 @@ class ExplanationWriter {
     }
     if (entry.derivation) write_derivation(*entry.derivation);
     if (!entry.operands.empty()) {
-      json_.key("operands");
-      json_.begin_array();
+      json_.begin_array("operands");
       for (const Explanation& operand : entry.operands) write_entry(operand);
       json_.end();
     }
@@ -72,8 +70,7 @@ class ExplanationWriter {
   }
 
   void write_work(const show::Work& work) {
-    json_.key("work");
-    json_.begin_array();
+    json_.begin_array("work");
     for (const show::Work::Line& line : work.lines) {
       json_.begin_object(io::Spread::line);
       json_.text("relation", line.relation);
@@ -85,15 +82,13 @@ class ExplanationWriter {
   }
 
   void write_terms(const Derivation& derivation) {
-    json_.key("terms");
-    json_.begin_array();
+    json_.begin_array("terms");
     for (std::size_t i = 0; i < derivation.summands.size(); ++i) {
       const show::Summand& summand = derivation.summands[i];
       json_.begin_object(io::Spread::line);
       json_.text("names", summand.names);
       json_.text("numbers", summand.numbers);
-      json_.key("factors");
-      json_.begin_array(io::Spread::line);
+      json_.begin_array("factors", io::Spread::line);
       for (const show::ReadEntry& read : summand.factors) write_factor(*derivation.step, read);
       json_.end();
       json_.number("value", summand.value);

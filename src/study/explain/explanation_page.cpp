@@ -1,9 +1,8 @@
 // Tells explanations as a page: the step once, then each entry with its sum, then where its numbers come from.
 #include "study/explain/explain.hpp"
 
-#include "show/pages/facts.hpp"
 #include "show/pages/page.hpp"
-#include "show/pages/step_blocks.hpp"
+#include "show/pages/page_parts.hpp"
 #include "show/words/notation.hpp"
 
 namespace mha::study {

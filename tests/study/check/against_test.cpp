@@ -5,7 +5,6 @@
 #include "compute/random_problem.hpp"
 #include "compute/run_helpers.hpp"
 #include "show/text/text_writer.hpp"
-#include "study/check/against_page.hpp"
 
 namespace mha::test {
 namespace {
