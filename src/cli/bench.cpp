@@ -229,14 +229,11 @@ Action setup_bench(CommandLine& app) {
   declare_option(app, "--d-model", texts->d_model, "N", {"its width (768)", "它的宽度（默认 768）"});
   declare_option(app, "--heads", texts->heads, "N", {"its heads (12)", "它的头数（默认 12）"});
   declare_allow_outside(app, texts->allow_outside);
-  declare_footer(app, {"examples:\n"
-                       "  mha bench mine.json --dtype f32                        each step of a problem\n"
-                       "  mha bench --tokens 512 --d-model 768 --heads 12        a layer as in BERT\n"
-                       "  mha bench mine.json --keep output --format json        for a program to read\n",
-                       "示例：\n"
-                       "  mha bench mine.json --dtype f32                        题目的每一步\n"
-                       "  mha bench --tokens 512 --d-model 768 --heads 12        与 BERT 相同的一层\n"
-                       "  mha bench mine.json --keep output --format json        供程序读取\n"});
+  declare_examples(
+      app, {},
+      {{"mha bench mine.json --dtype f32                        ", {"each step of a problem", "题目的每一步"}},
+       {"mha bench --tokens 512 --d-model 768 --heads 12        ", {"a layer as in BERT", "与 BERT 相同的一层"}},
+       {"mha bench mine.json --keep output --format json        ", {"for a program to read", "供程序读取"}}});
   return [texts](World& world) {
     Bench(*texts, world).tell_everything();
     return Exit::fine;

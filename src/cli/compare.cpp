@@ -166,14 +166,10 @@ Action setup_compare(CommandLine& app) {
   declare_pause(app, options->pause);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);
-  declare_footer(app, {"examples:\n"
-                       "  mha compare worked --mistake no_scale      what a forgotten scale does\n"
-                       "  mha compare bag_zh bag_one_head_zh         four heads against one\n"
-                       "  mha compare mine.json theirs.json --steps weights,output",
-                       "示例：\n"
-                       "  mha compare worked --mistake no_scale      漏了缩放会怎样\n"
-                       "  mha compare bag_zh bag_one_head_zh         四个头与一个头对照\n"
-                       "  mha compare mine.json theirs.json --steps weights,output"});
+  declare_examples(app, {},
+                   {{"mha compare worked --mistake no_scale      ", {"what a forgotten scale does", "漏了缩放会怎样"}},
+                    {"mha compare bag_zh bag_one_head_zh         ", {"four heads against one", "四个头与一个头对照"}},
+                    {"mha compare mine.json theirs.json --steps weights,output"}});
   return [options](World& world) {
     if (options->pause) expect_terminal(world);
     const std::size_t wanted = options->mistake ? 1 : 2;

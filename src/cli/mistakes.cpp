@@ -95,12 +95,9 @@ Action setup_mistakes(CommandLine& app) {
   declare_output(app, options->output, page_only);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);
-  declare_footer(app, {"examples:\n"
-                       "  mha mistakes             all of them\n"
-                       "  mha mistakes worked      those that the worked example can show",
-                       "示例：\n"
-                       "  mha mistakes             全部错误\n"
-                       "  mha mistakes worked      3×4 手算示例看得出的错误"});
+  declare_examples(app, {},
+                   {{"mha mistakes             ", {"all of them", "全部错误"}},
+                    {"mha mistakes worked      ", {"those that the worked example can show", "3×4 手算示例看得出的错误"}}});
   return [options](World& world) {
     show::PageBuilder page(language_from(options->page.lang, world));
     Output output(options->output, page_only, style_from(options->page, world), world);

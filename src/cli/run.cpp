@@ -257,26 +257,6 @@ class Run {
   AllExports takers_{exports_};
 };
 
-constexpr Text run_examples = {
-    "examples:\n"
-    "  mha run                                    the worked 3×4 example\n"
-    "  mha run mine.json --round 3                each step rounded, as with a pencil\n"
-    "  mha run mine.json -o trace.json            every step as JSON\n"
-    "  mha run mine.json --steps output -o y.npy  one matrix for NumPy\n"
-    "  mha run packed --steps packed,Q --heads 2  only these steps, only head 2\n"
-    "  mha run --device gpu --dtype f32 --against cpu  each step held against the CPU\n"
-    "  mha run bag_zh --lang zh --steps weights   in Chinese\n"
-    "  cat mine.json | mha run -                  from standard input",
-    "示例：\n"
-    "  mha run                                    3×4 手算示例\n"
-    "  mha run mine.json --round 3                每步四舍五入，如同笔算\n"
-    "  mha run mine.json -o trace.json            每一步写成 JSON\n"
-    "  mha run mine.json --steps output -o y.npy  给 NumPy 的一个矩阵\n"
-    "  mha run packed --steps packed,Q --heads 2  只看这些步骤和头 2\n"
-    "  mha run --device gpu --dtype f32 --against cpu  每一步与 CPU 对照\n"
-    "  mha run bag_zh --lang zh --steps weights   用中文\n"
-    "  cat mine.json | mha run -                  从标准输入"};
-
 void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
   declare_arguments(app, "PROBLEM", texts.problem,
                     {"a file, - for standard input, or an example's name (default: worked)",
@@ -309,7 +289,16 @@ void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
       app, "--pause", texts.pause,
       {"on a terminal: one step, then Enter for the next, q to end", "在终端上：显示一步，按回车显示下一步，q 结束"});
   declare_flag(app, "-q,--quiet", texts.quiet, {"no warnings", "不显示警告"});
-  declare_footer(app, run_examples);
+  declare_examples(
+      app, {},
+      {{"mha run                                    ", {"the worked 3×4 example", "3×4 手算示例"}},
+       {"mha run mine.json --round 3                ", {"each step rounded, as with a pencil", "每步四舍五入，如同笔算"}},
+       {"mha run mine.json -o trace.json            ", {"every step as JSON", "每一步写成 JSON"}},
+       {"mha run mine.json --steps output -o y.npy  ", {"one matrix for NumPy", "给 NumPy 的一个矩阵"}},
+       {"mha run packed --steps packed,Q --heads 2  ", {"only these steps, only head 2", "只看这些步骤和头 2"}},
+       {"mha run --device gpu --dtype f32 --against cpu  ", {"each step held against the CPU", "每一步与 CPU 对照"}},
+       {"mha run bag_zh --lang zh --steps weights   ", {"in Chinese", "用中文"}},
+       {"cat mine.json | mha run -                  ", {"from standard input", "从标准输入"}}});
 }
 
 }  // namespace

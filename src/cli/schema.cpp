@@ -13,12 +13,7 @@ namespace mha::cli {
 Action setup_schema(CommandLine& app) {
   auto name = std::make_shared<std::optional<std::string>>();
   declare_argument(app, "NAME", *name, {"problem or trace", "problem 或 trace"});
-  declare_footer(app, {"examples:\n"
-                       "  mha schema problem > problem.schema.json\n"
-                       "  mha schema trace",
-                       "示例：\n"
-                       "  mha schema problem > problem.schema.json\n"
-                       "  mha schema trace"});
+  declare_examples(app, {}, {{"mha schema problem > problem.schema.json"}, {"mha schema trace"}});
   return [name](World& world) {
     std::vector<std::string_view> names;
     for (const io::EmbeddedFile& schema : io::schemas()) names.push_back(schema.name);
