@@ -33,9 +33,6 @@ constexpr Text how_reach_is_meant{
     "The last line: a plain product of two large matrices, and a plain copy (read and written); or the best of the steps "
     "above.",
     "最后一行：两个大矩阵的普通乘积，以及普通复制（读和写）；如果上面有更快的步骤，则取其中最好的。"};
-constexpr Text how_time_is_shared{
-    "Steps that run as one block share its time in proportion to what the threads spent on each.",
-    "同一块中一起计算的各步，按各线程在每步上花费的时间分摊该块的时间。"};
 
 // As written on the command line.
 struct BenchOptionTexts {
@@ -189,7 +186,8 @@ class Bench {
                           fmt::format("{:.1f}", reach.gflops), fmt::format("{:.1f}", reach.gbytes_per_s)});
     page.add(std::move(table));
     page.paragraph(how_reach_is_meant);
-    page.paragraph(how_time_is_shared);
+    page.paragraph({"Steps that run as one block share its time in proportion to what the threads spent on each.",
+                    "同一块中一起计算的各步，按各线程在每步上花费的时间分摊该块的时间。"});
     return page.take();
   }
 

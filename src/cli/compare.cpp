@@ -27,8 +27,6 @@ struct CompareOptions {
 };
 
 constexpr Text with_mistake{"{0} with {1}", "{0}（错误 {1}）"};
-constexpr Text mistake_hidden{"This problem cannot show this mistake: every number comes out right.",
-                              "这道题看不出这种错误：每个数仍然正确。"};
 constexpr Text shown_elsewhere{"`mha compare {} --mistake {}` shows it.", "`mha compare {} --mistake {}` 可以看出。"};
 constexpr Text shown_by_none{"No built-in example shows it; {} does.", "内置示例都看不出；{}可以看出。"};
 
@@ -103,8 +101,9 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
   remarks.emplace_back(study::in_layout(mistake.what.in(language), problem.layout));
   const study::Variant* shown = shown_form(problem, forms);
   if (shown == nullptr)
-    remarks.emplace_back(show::say(language, mistake_hidden) + (language == Language::en ? " " : "") +
-                         elsewhere(mistake).in(language));
+    remarks.emplace_back(show::say(language, {"This problem cannot show this mistake: every number comes out right.",
+                                              "这道题看不出这种错误：每个数仍然正确。"}) +
+                         (language == Language::en ? " " : "") + elsewhere(mistake).in(language));
   if (shown == nullptr) shown = &forms.front();
   std::string id(mistake.id);
   if (!shown->detail.empty())

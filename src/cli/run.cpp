@@ -92,9 +92,6 @@ bool tells_page(const RunRequest& request) {
                      [](const auto& output) { return output.second->kind == Format::Kind::page; });
 }
 
-constexpr Text no_such_step = {"this problem has none of the steps that --steps names, so none is shown",
-                               "这道题没有 --steps 所列的步骤，因此没有内容可显示"};
-
 // Hands rows on to every export.
 class AllExports : public RowTaker {
  public:
@@ -146,7 +143,9 @@ class Run {
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
     open_exports(files, device);
     trace_ = compute::run(plan_, options(device));
-    if (!texts_.quiet && !shows_any_step()) tell(world_, no_such_step);
+    if (!texts_.quiet && !shows_any_step())
+      tell(world_, {"this problem has none of the steps that --steps names, so none is shown",
+                    "这道题没有 --steps 所列的步骤，因此没有内容可显示"});
     if (!texts_.quiet)
       for (const std::string& warning : show::warnings(problem_, plan_, request_.page)) tell_line(world_, warning);
     const Exit written = write_files(files);
