@@ -7,14 +7,10 @@
 
 namespace mha::study {
 
-// An entry of a step's result, from 0; `head` is the query head by which people name it.
-struct EntryPlace {
-  Index item = 0, head = 0, row = 0, column = 0;
-};
-
-// An entry, what the device has there, what the CPU has, and how far the dtype's arithmetic may be off.
+// An entry of a step's result, its head the query head by which people name it; what the device has there, what the CPU
+// has, and how far the dtype's arithmetic may be off.
 struct ComparedEntry {
-  EntryPlace at;
+  Entry at;
   double device = 0, cpu = 0, bound = 0;
 
   double absolute() const;  // |device − cpu|; infinite where one of the two is NaN or infinite alone

@@ -35,7 +35,7 @@ bool is_batch(const std::vector<ComparedStep>& steps) {
 }
 
 // "A2[3,1]", "packed.Q[1,2]", "Y[1,1]"
-std::string entry_name(StepId step, const EntryPlace& at, Index base) {
+std::string entry_name(StepId step, const Entry& at, Index base) {
   const StepName& name = name_of(step);
   const std::string head = name.per_head ? std::to_string(at.head + base) : "";
   return fmt::format("{}{}[{},{}]", is_packed(step) ? name.id : name.symbol, head, at.row + base, at.column + base);
@@ -71,7 +71,7 @@ class AgainstPage {
   }
 
  private:
-  std::string place(StepId step, const EntryPlace& at) const {
+  std::string place(StepId step, const Entry& at) const {
     const std::string entry = entry_name(step, at, page_.counted(0));
     return batch_ ? page_.say({"{0} of item {1}", "样本 {1} 的 {0}"}, entry, page_.counted(at.item)) : entry;
   }

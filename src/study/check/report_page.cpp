@@ -170,14 +170,14 @@ class ReportPage {
 
   // Of the item in which the first wrong entry stands; of a large matrix what is around its wrong entries.
   void add_matrices(const Finding& finding, const Report& report) {
-    const std::vector<WrongEntry> wrong = wrong_entries(finding);
+    const std::vector<Entry> wrong = wrong_entries(finding);
     const Index item = wrong.empty() ? 0 : wrong.front().item;
     const Shape& whole = finding.given.numbers.shape();
     Range rows{0, whole.rows}, columns{0, whole.cols};
-    for (const WrongEntry& entry : wrong) {
+    for (const Entry& entry : wrong) {
       if (options_.full || entry.item != item) continue;
       rows.take_in(entry.row);
-      columns.take_in(entry.col);
+      columns.take_in(entry.column);
     }
     const int precision = std::max(options_.precision, std::min(report.decimals, most_decimals_shown));
     const auto matrix = [&](const Tensor& tensor, Index head, const Text& symbol) {
@@ -194,9 +194,9 @@ class ReportPage {
     show::Matrix& given = std::get<show::Matrix>(equation.parts.front());
     for (Index i = 0; i < given.rows.count(); ++i)
       for (Index j = 0; j < given.columns.count(); ++j) {
-        const auto here = [&](const WrongEntry& entry) {
+        const auto here = [&](const Entry& entry) {
           return entry.item == item && entry.row == rows.begin + given.rows.place(i) &&
-                 entry.col == columns.begin + given.columns.place(j);
+                 entry.column == columns.begin + given.columns.place(j);
         };
         if (std::none_of(wrong.begin(), wrong.end(), here)) continue;
         given.cells[static_cast<std::size_t>(i * given.columns.count() + j)].mark = show::Cell::Mark::wrong;

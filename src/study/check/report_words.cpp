@@ -45,19 +45,17 @@ std::string joined(Language language, const std::vector<std::string>& parts) {
 
 }  // namespace
 
-std::vector<WrongEntry> wrong_entries(const Finding& finding) {
-  std::vector<WrongEntry> entries;
+std::vector<Entry> wrong_entries(const Finding& finding) {
+  std::vector<Entry> entries;
   const Shape &own = finding.given.numbers.shape(), &right = finding.expected.numbers->shape();
   const Index head = finding.heads.front();
-  if (head >= right.heads || own.batch != right.batch || own.rows != right.rows || own.cols != right.cols) return entries;
-  for (Index item = 0; item < own.batch; ++item)
-    for (Index i = 0; i < own.rows; ++i)
-      for (Index j = 0; j < own.cols; ++j) {
-        if (finding.given.is_blank((item * own.rows + i) * own.cols + j)) continue;
-        if (!is_same(finding.given.numbers.at(item, 0, i, j), finding.expected.numbers->at(item, head, i, j),
-                     finding.expected.radius->at(item, head, i, j)))
-          entries.push_back({item, i, j});
-      }
+  if (head >= right.heads || !own.has_matrices_as(right)) return entries;
+  for_each_entry(own, [&](const Entry& at) {
+    if (finding.given.is_blank((at.item * own.rows + at.row) * own.cols + at.column)) return;
+    const Entry there{at.item, head, at.row, at.column};
+    if (!is_same(finding.given.numbers.at(at), finding.expected.numbers->at(there), finding.expected.radius->at(there)))
+      entries.push_back(at);
+  });
   return entries;
 }
 
@@ -133,16 +131,16 @@ std::string ReportWords::heads(const std::vector<Index>& heads) const {
 }
 
 std::string ReportWords::entries(const Finding& finding) const {
-  const std::vector<WrongEntry> wrong = wrong_entries(finding);
+  const std::vector<Entry> wrong = wrong_entries(finding);
   const auto size = static_cast<std::size_t>(finding.given.numbers.size());
   if (wrong.empty() || wrong.size() == size) return show::say(language_, {"in every entry", "每个元素都不对"});
   std::string list;
   for (std::size_t i = 0; i < std::min(wrong.size(), most_entries_told); ++i) {
-    const WrongEntry& entry = wrong[i];
+    const Entry& entry = wrong[i];
     const bool has_items = finding.given.numbers.shape().batch > 1;
     list += list.empty() ? "" : show::say(language_, show::phrase::comma);
     list += (has_items ? show::say(language_, {"item {} ", "样本 {} "}, entry.item + base_) : "") +
-            fmt::format("[{},{}]", entry.row + base_, entry.col + base_);
+            fmt::format("[{},{}]", entry.row + base_, entry.column + base_);
   }
   if (wrong.size() > most_entries_told) list += show::say(language_, {", …", "、…"});
   return show::say(language_, {"at {}", "位置 {}"}, list) +
