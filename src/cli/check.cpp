@@ -35,11 +35,8 @@ study::ToleranceOptions tolerance_from(const CheckOptionTexts& texts) {
   if (texts.tol) tolerance.tol = parse_tolerance("--tol", *texts.tol);
   if (texts.rtol) tolerance.rtol = parse_tolerance("--rtol", *texts.rtol);
   if (texts.sigfig) tolerance.sigfig = parse_number("--sigfig", *texts.sigfig, 1, 17);
-  if (texts.dtype) {
-    std::vector<std::string_view> names;
-    for (const study::Floats& kind : study::float_kinds) names.push_back(kind.option);
-    tolerance.floats = &study::float_kinds[parse_choice("--dtype", *texts.dtype, names)];
-  }
+  const std::vector<std::string_view> kinds = column_of(study::float_kinds, &study::Floats::option);
+  if (texts.dtype) tolerance.floats = &study::float_kinds[parse_choice("--dtype", *texts.dtype, kinds)];
   if (tolerance.sigfig && (tolerance.tol || tolerance.rtol))
     throw Error({"--sigfig says how exactly the numbers are written, --tol and --rtol how far they may be off; give one",
                  "--sigfig 说明数写到几位有效数字，--tol 和 --rtol 说明数可以差多少；请只写一种"});

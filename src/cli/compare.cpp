@@ -54,11 +54,9 @@ constexpr std::array shown_by = {
 
 const study::Mistake& mistake_called(const std::string& id) {
   if (const study::Mistake* mistake = study::find_mistake(id)) return *mistake;
-  std::vector<std::string_view> ids;
-  for (const study::Mistake& mistake : study::mistakes()) ids.push_back(mistake.id);
   throw Error({"--mistake '{}': no mistake has this id.{} `mha mistakes` lists them",
                "--mistake '{}'：没有这个标识的错误。{}`mha mistakes` 列出全部错误"},
-              id, did_you_mean(id, ids));
+              id, did_you_mean(id, column_of(study::mistakes(), &study::Mistake::id)));
 }
 
 show::Words named(const Problem& problem, const std::string& name, Language language) {

@@ -69,10 +69,8 @@ study::ExerciseSizes sizes_from(const ExerciseTexts& texts) {
 }
 
 const study::Difficulty& difficulty_from(const ExerciseTexts& texts) {
-  std::vector<std::string_view> names;
-  names.reserve(study::difficulties.size());
-  for (const study::Difficulty& difficulty : study::difficulties) names.push_back(difficulty.name);
-  return study::difficulties[parse_choice("--difficulty", texts.difficulty.value_or("normal"), names)];
+  const std::string name = texts.difficulty.value_or("normal");
+  return study::difficulties[parse_choice("--difficulty", name, column_of(study::difficulties, &study::Difficulty::name))];
 }
 
 ExerciseRequest exercise_request_from(const ExerciseTexts& texts, const World& world) {

@@ -7,7 +7,6 @@
 #include "io/files/output_file.hpp"
 #include "io/files/paths.hpp"
 #include "io/model/model_import.hpp"
-#include "io/model/model_problem.hpp"
 
 namespace mha::cli {
 namespace {

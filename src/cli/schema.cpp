@@ -15,8 +15,7 @@ Action setup_schema(CommandLine& app) {
   declare_argument(app, "NAME", *name, {"problem or trace", "problem 或 trace"});
   declare_examples(app, {}, {{"mha schema problem > problem.schema.json"}, {"mha schema trace"}});
   return [name](World& world) {
-    std::vector<std::string_view> names;
-    for (const io::EmbeddedFile& schema : io::schemas()) names.push_back(schema.name);
+    const std::vector<std::string_view> names = column_of(io::schemas(), &io::EmbeddedFile::name);
     if (!*name) throw Error({"which schema? Known are {}", "哪个 schema？可以写 {}"}, listed(names));
     world.out.write(io::schemas()[parse_choice("schema", **name, names)].text);
     return Exit::fine;

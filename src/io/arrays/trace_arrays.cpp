@@ -1,7 +1,7 @@
 // The arrays of a trace, listed as the writer of the JSON lists them, and the binary formats. A .npz file is a zip archive
 // whose entries are stored, so that sizes and places are known before the numbers are; a library would want each entry
 // whole, and copies the archive when it closes it.
-#include "io/arrays/trace_arrays.hpp"
+#include "io/arrays/trace_export.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

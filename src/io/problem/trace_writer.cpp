@@ -41,7 +41,7 @@ void write_config(const ProblemPen& pen) {
     json.end();
   }
   if (stack) json.end();
-  write_final_norm(pen);
+  write_norm(pen, "final_norm", pen.problem.final_norm);
   write_labels(json, "token_labels", problem.tokens);
   write_labels(json, "key_labels", problem.tokens_kv);
   json.end();

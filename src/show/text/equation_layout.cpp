@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "show/text/matrix_box.hpp"
-#include "show/text/width.hpp"
 #include "show/text/wrap.hpp"
 #include "show/words/phrases.hpp"
 

@@ -5,7 +5,6 @@
 
 #include "show/text/layout.hpp"
 #include "show/text/pen.hpp"
-#include "show/text/width.hpp"
 #include "show/text/wrap.hpp"
 
 namespace mha::show {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "show/text/width.hpp"
 #include "show/text/wrap.hpp"
 
 namespace mha::show {

@@ -9,12 +9,6 @@
 namespace mha::study {
 namespace {
 
-std::string plain_text(const show::Words& words) {
-  std::string text;
-  for (const show::Span& span : words.spans()) text += span.text;
-  return text;
-}
-
 void write_side(io::JsonWriter& json, std::string_view name, const Side& side, const ComparedMatrix& matrix) {
   const Tensor& tensor = *side.numbers[static_cast<std::size_t>(matrix.step)];
   json.key(name);
@@ -47,8 +41,8 @@ void write_comparison_json(io::Sink& sink, const Comparison& comparison, const S
   json.begin_object();
   json.text("format", "mha-compare");
   json.integer("version", 1);
-  json.text("left", plain_text(left.name));
-  json.text("right", plain_text(right.name));
+  json.text("left", left.name.plain());
+  json.text("right", right.name.plain());
   if (mistake) json.text("mistake", *mistake);
   json.begin_array("steps");
   for (const ComparedMatrix& matrix : comparison.matrices)

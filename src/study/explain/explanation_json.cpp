@@ -7,12 +7,6 @@
 namespace mha::study {
 namespace {
 
-std::string plain(const show::Words& words) {
-  std::string text;
-  for (const show::Span& span : words.spans()) text += span.text;
-  return text;
-}
-
 class ExplanationWriter {
  public:
   ExplanationWriter(io::Sink& sink, const show::Scenes& layers)
@@ -46,9 +40,7 @@ class ExplanationWriter {
     json_.integer("row", entry.at.row + 1);
     json_.integer("column", entry.at.column + 1);
     stored_number("value", entry.number);
-    if (entry.explained_before) {
-      json_.boolean("explained_before", true);
-    }
+    if (entry.explained_before) json_.boolean("explained_before", true);
     if (entry.derivation) write_derivation(*entry.derivation);
     if (!entry.operands.empty()) {
       json_.begin_array("operands");
@@ -75,7 +67,7 @@ class ExplanationWriter {
       json_.begin_object(io::Spread::line);
       json_.text("relation", line.relation);
       json_.text("expression", line.expression);
-      if (!line.remark.empty()) json_.text("remark", plain(line.remark));
+      if (!line.remark.empty()) json_.text("remark", line.remark.plain());
       json_.end();
     }
     json_.end();
