@@ -26,6 +26,9 @@ Action setup_compare(CommandLine& app);
 Action setup_mistakes(CommandLine& app);
 Action setup_exercise(CommandLine& app);
 Action setup_import(CommandLine& app);
+Action setup_cost(CommandLine& app);
+Action setup_models(CommandLine& app);
+Action setup_shapes(CommandLine& app);
 
 struct Command {
   std::string_view name;
@@ -57,6 +60,16 @@ inline constexpr std::array commands = {
             {"a problem that points into the tensors of a real model's layer",
              "从真实模型的一层得出题目，矩阵仍在模型的文件里"},
             setup_import},
+    Command{
+        "cost",
+        {"what a layer costs: parameters, multiply-adds, exponentials, memory", "一层的开销：参数、乘加、指数运算、内存"},
+        setup_cost},
+    Command{"shapes",
+            {"the shape of every step, as PyTorch code sees it too", "每一步的形状，也写出 PyTorch 代码看到的形状"},
+            setup_shapes},
+    Command{"models",
+            {"list the published models whose shapes cost and shapes know", "列出 cost 和 shapes 知道其形状的已发表模型"},
+            setup_models},
     Command{"mistakes",
             {"what people get wrong, and which of it a problem can show", "常见错误，以及一道题目看得出其中哪些"},
             setup_mistakes},
@@ -73,7 +86,7 @@ inline constexpr std::array commands = {
         {"time each step of a problem, beside what this machine can do", "测量一道题目每一步的时间，并与本机的能力对照"},
         setup_bench},
     Command{"schema",
-            {"print the JSON Schema of problem or trace files", "打印题目文件或计算记录的 JSON Schema"},
+            {"print the JSON Schema of the files that go in and come out", "打印输入和输出文件的 JSON Schema"},
             setup_schema},
 };
 

@@ -3,6 +3,7 @@
 
 #include <cassert>
 #include <cmath>
+#include <functional>
 
 #include "core/mask.hpp"
 #include "core/op_rules.hpp"
@@ -92,25 +93,40 @@ class Builder {
   }
 };
 
-// cos or sin of position·base^(−2t/dims), one row for each position and one column for each pair t.
-template <typename Function, typename Position>
-Tensor angles(const Rope& rope, Index rows, Function function, Position position) {
-  Tensor table({1, 1, rows, rope.dims / 2});
-  for (Index row = 0; row < rows; ++row)
-    for (Index t = 0; t < rope.dims / 2; ++t) {
-      const double frequency = std::pow(rope.base, -2.0 * static_cast<double>(t) / static_cast<double>(rope.dims));
-      table.at(0, 0, row, t) = function(static_cast<double>(position(row)) * frequency);
-    }
-  return table;
-}
+// cos or sin of position·base^(−2t/dims), one row for each position and one column for each pair t: a rule, from which rows
+// are made when they are asked for.
+class AngleRows : public Stored {
+ public:
+  AngleRows(const Rope& rope, double (*function)(double), std::function<Index(Index)> position)
+      : pairs_(rope.dims / 2), dims_(rope.dims), base_(rope.base), function_(function), position_(std::move(position)) {}
 
-template <typename Position>
-ValueId rotated(Builder& build, StepId id, ValueId a, const Rope& rope, Position position) {
-  const Index rows = build.plan.value(a).shape.rows;
-  const auto cosine = [](double angle) { return std::cos(angle); };
-  const auto sine = [](double angle) { return std::sin(angle); };
-  const ValueId cosines = build.owned(Role::constant, "cos", angles(rope, rows, cosine, position));
-  const ValueId sines = build.owned(Role::constant, "sin", angles(rope, rows, sine, position));
+  Index pairs() const { return pairs_; }
+  void read_rows(Index first, Index count, double* to) const override { fill(first, count, to); }
+  void read_rows(Index first, Index count, float* to) const override { fill(first, count, to); }
+
+ private:
+  template <typename T>
+  void fill(Index first, Index count, T* to) const {
+    for (Index row = first; row < first + count; ++row)
+      for (Index t = 0; t < pairs_; ++t) {
+        const double frequency = std::pow(base_, -2.0 * static_cast<double>(t) / static_cast<double>(dims_));
+        *to++ = static_cast<T>(function_(static_cast<double>(position_(row)) * frequency));
+      }
+  }
+
+  Index pairs_, dims_;
+  double base_;
+  double (*function_)(double);
+  std::function<Index(Index)> position_;
+};
+
+ValueId rotated(Builder& build, StepId id, ValueId a, const Rope& rope, const std::function<Index(Index)>& position) {
+  const auto table = [&](const char* name, double (*function)(double)) {
+    const auto rows = std::make_shared<const AngleRows>(rope, function, position);
+    return build.owned(Role::constant, name, Tensor({1, 1, build.plan.value(a).shape.rows, rows->pairs()}, rows));
+  };
+  const ValueId cosines = table("cos", [](double angle) { return std::cos(angle); });
+  const ValueId sines = table("sin", [](double angle) { return std::sin(angle); });
   return build.rotate(id, a, cosines, sines, rope.pairing);
 }
 
@@ -167,10 +183,10 @@ ValueId attention(Builder& build, const Problem& problem, ValueId x, ValueId x_k
     V = build.linear(StepId::V, x_kv, problem.V, "V", problem);
   }
   if (problem.rope) {
-    const Rope& rope = *problem.rope;
+    const auto rope = std::make_shared<const Rope>(*problem.rope);  // the tables ask it long after
     const bool cross = problem.X_kv.has_value();
-    Q = rotated(build, StepId::Q_rot, Q, rope, [&](Index i) { return rope.query_position(i); });
-    K = rotated(build, StepId::K_rot, K, rope, [&](Index j) { return rope.key_position(j, cross); });
+    Q = rotated(build, StepId::Q_rot, Q, *rope, [rope](Index i) { return rope->query_position(i); });
+    K = rotated(build, StepId::K_rot, K, *rope, [rope, cross](Index j) { return rope->key_position(j, cross); });
   }
 
   // Attention(Q, K, V) = softmax(Q·Kᵀ / √d_k)·V, in each head.

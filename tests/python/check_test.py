@@ -4,6 +4,7 @@ import copy
 import csv
 import io
 import json
+import math
 import os
 import pty
 import random
@@ -140,6 +141,20 @@ class Exactness(InFolder):
             self.assertIn(said, " ".join(page.split()))
         mixed = [by_factor[0], by_root[1]]
         self.assertEqual(self.verdict({"S1": scores, "Z1": mixed}, problem=problem), "wrong")
+
+    def test_a_rounded_factor_is_told_beside_a_mistake_too(self):
+        answer = {}
+        for head in WORKED["heads"]:
+            scaled = [[round(score * 0.707, 3) for score in row] for row in head["scores"]]
+            powers = [[math.exp(z) for z in row] for row in scaled]
+            sums = [sum(column) for column in zip(*powers)]
+            answer |= {f"Z{head['head']}": scaled,
+                       f"A{head['head']}": [[round(p / s, 3) for p, s in zip(row, sums)] for row in powers]}
+        path = self.write("answer.json", answer)
+        self.assertEqual(self.report(path)[0]["mistakes"], ["softmax_columns"])
+        page = " ".join(run("check", "worked", path, "--lang", "en").stdout.decode().split())
+        self.assertIn("multiplied by 1/√d_k rounded", page)
+        self.assertNotIn("put on Q", page)
 
     def test_what_run_rounds_is_right_with_any_decimals(self):
         large = self.write("large.json", {"X": [[123.4, -56.7], [8.9, 1011.5]], "W_O": "identity", "heads": [

@@ -13,7 +13,8 @@ import unittest
 import in_chinese
 from mha import MHA, SOURCE, run
 
-COMMANDS = ["run", "explain", "check", "compare", "exercise", "import", "mistakes", "examples", "devices", "bench", "schema"]
+COMMANDS = ["run", "explain", "check", "compare", "exercise", "import", "mistakes", "examples", "devices", "bench", "schema",
+            "cost", "shapes", "models"]
 
 
 def labels():
@@ -69,7 +70,10 @@ class Chinese(unittest.TestCase):
                           ["explain", "packed", "Q2[1,1]"], ["compare", "bag_zh", "bag_one_head_zh"],
                           ["compare", "worked", "--mistake", "no_scale"], ["compare", "worked", "causal"],
                           ["compare", "worked", "--mistake", "softmax_overflow"], ["devices"],
-                          ["run", "worked", "--against", "cpu"], ["bench", "worked", "--repeat", "1"]]:
+                          ["run", "worked", "--against", "cpu"], ["bench", "worked", "--repeat", "1"],
+                          ["cost", "stack"], ["cost", "--model", "gemma-7b", "--tokens", "9", "--bias", "--mlp", "7"],
+                          ["cost", "worked", "--sweep", "heads"], ["cost", "worked", "--against", "heads=1"],
+                          ["shapes", "stack"], ["shapes", "grouped"], ["shapes", "packed", "--labels"]]:
             done = in_locale(*arguments)
             self.assertEqual(done.returncode, 0, done.stderr.decode())
             self.expect_chinese(done.stdout, arguments)

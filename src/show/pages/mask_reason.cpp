@@ -138,9 +138,9 @@ Words mask_reason(const Scene& scene, const Step& step, Place place, Index query
 
 Words keyless_warning(const Scene& scene, Place place) {
   const auto before = [&](const Row& row) { return std::pair(row.item, row.head) < std::pair(place.item, place.head); };
-  auto row = std::partition_point(scene.keyless.begin(), scene.keyless.end(), before);
+  auto row = std::partition_point(scene.keyless().begin(), scene.keyless().end(), before);
   Indices queries;
-  for (; row != scene.keyless.end() && row->item == place.item && row->head == place.head; ++row)
+  for (; row != scene.keyless().end() && row->item == place.item && row->head == place.head; ++row)
     queries.push_back(row->query);
   return queries.empty() ? Words() : keyless_sentence(scene, place.item, queries, "");
 }
@@ -150,7 +150,7 @@ namespace {
 std::vector<std::string> warnings(const Scene& scene) {
   const PageOptions& options = scene.options;
   std::map<Index, std::map<Index, Indices>> by_item;
-  for (const Row& row : scene.keyless) by_item[row.item][row.head].push_back(row.query);
+  for (const Row& row : scene.keyless()) by_item[row.item][row.head].push_back(row.query);
   std::vector<std::string> result;
   std::size_t told = 0;
   for (const auto& [item, by_head] : by_item) {

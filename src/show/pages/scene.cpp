@@ -44,8 +44,12 @@ Scene::Scene(const Problem& of_problem, const Plan& of_plan, const Trace& of_tra
       problem(of_problem.layer(of_layer)),
       plan(of_plan),
       trace(of_trace),
-      options(with_options),
-      keyless(keyless_rows(problem, plan, layer)) {}
+      options(with_options) {}
+
+const std::vector<Row>& Scene::keyless() const {
+  if (!keyless_) keyless_ = keyless_rows(problem, plan, layer);
+  return *keyless_;
+}
 
 Scenes scenes_of(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& options) {
   Scenes layers;

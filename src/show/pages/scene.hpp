@@ -42,7 +42,6 @@ struct Scene {
   const Plan& plan;
   const Trace& trace;
   const PageOptions& options;
-  std::vector<Row> keyless;  // rows of scores that may attend to no key
 
   Scene(const Problem& of_problem, const Plan& of_plan, const Trace& of_trace, const PageOptions& with_options,
         int of_layer = 0);
@@ -53,6 +52,12 @@ struct Scene {
 
   // As the person counts.
   Index counted(Index from_zero) const { return from_zero + options.index_base; }
+
+  // Rows of scores that may attend to no key; the masks are gone through when it is first asked for.
+  const std::vector<Row>& keyless() const;
+
+ private:
+  mutable std::optional<std::vector<Row>> keyless_;
 };
 
 // One for each layer.

@@ -404,11 +404,11 @@ Checker::Read Checker::read(const GivenMatrices& given, const Precision& precisi
       wrong = now;
     }
   };
-  try_all(fair_);
-  for (const int decimals : precision.factor_decimals) {
+  for (const int decimals : precision.factor_decimals) {  // the nearest explanation of all
     if (!wrong) break;
     try_all(rounded_factor(decimals));
   }
+  try_all(fair_);
   return best;
 }
 

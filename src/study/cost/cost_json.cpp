@@ -1,0 +1,117 @@
+// Costs and published shapes as JSON.
+#include <fmt/format.h>
+
+#include "io/json/writer.hpp"
+#include "study/cost/cost_page.hpp"
+
+namespace mha::study {
+namespace {
+
+void write_config_of(io::JsonWriter& json, const Cost& cost, std::string_view model) {
+  const Problem& layer = cost.problem.layer(0);
+  json.key("config");
+  json.begin_object();
+  if (!model.empty()) json.text("model", model);
+  for (const auto& [name, size] : {std::pair{"batch", layer.batch()},
+                                   {"tokens", layer.queries()},
+                                   {"keys", layer.keys()},
+                                   {"d_model", layer.d_model()},
+                                   {"d_kv", layer.d_kv()},
+                                   {"heads", layer.heads},
+                                   {"kv_heads", layer.kv_heads},
+                                   {"d_k", layer.d_k()},
+                                   {"d_v", layer.d_v()},
+                                   {"d_out", layer.d_out()}})
+    json.integer(name, size);
+  if (layer.mlp) json.integer("mlp", layer.mlp_width());
+  json.integer("layers", cost.layer_count);
+  json.text("dtype", cost.type.name);
+  json.end();
+}
+
+void write_parameters_of(io::JsonWriter& json, const Parameters& parameters) {
+  json.key("parameters");
+  json.begin_object();
+  for (const auto& [name, count] : parameters.matrices) json.integer(name, count);
+  json.integer("biases", parameters.biases);
+  if (parameters.norms > 0) json.integer("norms", parameters.norms);
+  json.integer("total", parameters.total);
+  json.end();
+}
+
+void write_steps(io::JsonWriter& json, const std::vector<StepCost>& steps) {
+  json.key("steps");
+  json.begin_array();
+  for (const StepCost& step : steps) {
+    json.begin_object(io::Spread::line);
+    json.text("step", name_of(step.step->id).id);
+    const std::array<Index, 4> shape{step.shape.batch, step.shape.heads, step.shape.rows, step.shape.cols};
+    json.integers("shape", shape);
+    json.integer("multiply_adds", step.multiply_adds);
+    json.integer("exponentials", step.exponentials);
+    json.integer("bytes", step.bytes);
+    json.end();
+  }
+  json.end();
+}
+
+void write_totals(io::JsonWriter& json, std::string_view key, const Totals& totals) {
+  json.key(key);
+  json.begin_object();
+  for (const Figure& figure : figures) json.integer(figure.key, totals.*figure.number);
+  json.end();
+}
+
+void write_members(io::JsonWriter& json, const Cost& cost, std::string_view model) {
+  write_config_of(json, cost, model);
+  write_parameters_of(json, cost.first().parameters);
+  write_steps(json, cost.first().steps);
+  write_totals(json, "totals", cost.first().totals);
+  if (cost.has_all_layers) write_totals(json, "all_layers", cost.all);
+}
+
+}  // namespace
+
+void write_cost(io::Sink& sink, const Cost& cost, std::string_view model, std::string_view others_key,
+                const std::vector<OtherCost>& others) {
+  io::JsonWriter json(sink);
+  json.begin_object();
+  json.text("format", "mha-cost");
+  json.integer("version", 1);
+  write_members(json, cost, model);
+  if (!others.empty()) {
+    json.key(others_key);
+    json.begin_array();
+    for (const OtherCost& other : others) {
+      json.begin_object();
+      json.text("change", other.change);
+      write_members(json, *other.cost, model);
+      json.end();
+    }
+    json.end();
+  }
+  json.end();
+  json.finish();
+}
+
+void write_models(io::Sink& sink) {
+  io::JsonWriter json(sink);
+  json.begin_array();
+  for (const PublishedModel& model : models) {
+    json.begin_object();
+    json.text("name", model.name);
+    json.text("title", model.title);
+    json.integer("layers", model.layers);
+    json.integer("d_model", model.d_model);
+    json.integer("heads", model.heads);
+    json.integer("kv_heads", model.kv_heads);
+    json.integer("d_k", model.d_k);
+    json.text("biases", bias_names[static_cast<std::size_t>(model.biases)]);
+    json.text("source", model.source);
+    json.end();
+  }
+  json.end();
+  json.finish();
+}
+
+}  // namespace mha::study

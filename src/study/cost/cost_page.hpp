@@ -1,0 +1,28 @@
+// What a problem costs, as a page and as JSON.
+#pragma once
+
+#include "io/files/sink.hpp"
+#include "show/document.hpp"
+#include "study/cost/cost.hpp"
+#include "study/cost/sizes.hpp"
+
+namespace mha::study {
+
+// One with other sizes, beside it: what was changed, "heads=1".
+struct OtherCost {
+  std::string change;
+  std::shared_ptr<const Cost> cost;
+};
+
+show::Document cost_page(const Cost& cost, Language language);
+// One other: figure by figure; several: a line for each.
+show::Document cost_comparison(const Cost& cost, const std::vector<OtherCost>& others, Language language);
+
+// `model` is empty where there is none. The others stand under `others_key`.
+void write_cost(io::Sink& sink, const Cost& cost, std::string_view model, std::string_view others_key,
+                const std::vector<OtherCost>& others);
+
+show::Document models_page(Language language);
+void write_models(io::Sink& sink);
+
+}  // namespace mha::study

@@ -1,0 +1,58 @@
+// Sizes in place of a problem's own: the same rules, other shapes, and no numbers.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "core/problem.hpp"
+#include "study/cost/models.hpp"
+
+namespace mha::study {
+
+// What is absent follows from the problem.
+struct Sizes {
+  std::optional<Index> batch, tokens, keys, d_model, heads, kv_heads, d_k, d_v, mlp;
+  bool bias = false;  // everywhere
+
+  bool any() const;
+};
+
+// One row for each: its option, and how far it may go.
+struct SizeName {
+  std::string_view name;
+  std::optional<Index> Sizes::*size;
+  int most;
+  Text help;
+};
+inline constexpr std::array size_names = {
+    SizeName{
+        "tokens", &Sizes::tokens, 1 << 28, {"rows of X; required unless a problem has them", "X 的行数；题目没有时必须写"}},
+    SizeName{"d-model", &Sizes::d_model, 1 << 20, {"columns of X", "X 的列数"}},
+    SizeName{"heads", &Sizes::heads, 1 << 20, {"query heads", "查询头的个数"}},
+    SizeName{"kv-heads",
+             &Sizes::kv_heads,
+             1 << 20,
+             {"key/value heads, for grouped queries (heads)", "键值头的个数，用于分组查询（默认同 heads）"}},
+    SizeName{"d-k",
+             &Sizes::d_k,
+             1 << 20,
+             {"width of a head's queries and keys (d-model/heads)", "一个头的查询和键的宽度（默认 d-model/heads）"}},
+    SizeName{"d-v", &Sizes::d_v, 1 << 20, {"width of a head's values (d-k)", "一个头的值的宽度（默认同 d-k）"}},
+    SizeName{"keys",
+             &Sizes::keys,
+             1 << 28,
+             {"rows of X_kv, in cross-attention (tokens)", "X_kv 的行数，用于交叉注意力（默认同 tokens）"}},
+    SizeName{"batch", &Sizes::batch, 1 << 20, {"items (1)", "样本数（默认 1）"}},
+    SizeName{"mlp", &Sizes::mlp, 1 << 20, {"adds an MLP with so many hidden units", "加上一个有这么多隐藏单元的 MLP"}},
+};
+
+// The problem with these sizes. What stood in a proportion stays so: heads share d_model where they did, and an output or
+// an MLP as wide as X is as wide as the new X. An Error where they do not fit together.
+Problem shaped(const Problem& problem, const Sizes& sizes);
+
+// A problem of nothing but rules, to be shaped. Packed: all heads in one matrix, as models keep them.
+Problem blank_problem(bool packed);
+Problem problem_of(const PublishedModel& model, bool packed, const Sizes& sizes);
+
+}  // namespace mha::study
