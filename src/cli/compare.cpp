@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
@@ -28,29 +27,6 @@ struct CompareOptions {
 
 constexpr Text with_mistake{"{0} with {1}", "{0}（错误 {1}）"};
 constexpr Text shown_elsewhere{"`mha compare {} --mistake {}` shows it.", "`mha compare {} --mistake {}` 可以看出。"};
-constexpr Text shown_by_none{"No built-in example shows it; {} does.", "内置示例都看不出；{}可以看出。"};
-
-// What shows the mistakes that no example shows.
-struct ShownBy {
-  std::string_view ids;  // how they begin
-  Text what;
-};
-constexpr std::array shown_by = {
-    ShownBy{"k_not_transposed", {"`mha exercise --tokens 2 -o DIR`", "`mha exercise --tokens 2 -o DIR`"}},
-    ShownBy{"elementwise_product", {"`mha exercise --tokens 2 -o DIR`", "`mha exercise --tokens 2 -o DIR`"}},
-    ShownBy{"norm_", {"a problem with a norm that has gamma, beta and eps", "归一化带 gamma、beta 和 eps 的题目"}},
-    ShownBy{"gate_", {"a problem with W_gate", "有 W_gate 的题目"}},
-    ShownBy{"gelu_form", {"a problem with gelu", "激活函数为 gelu 的题目"}},
-    ShownBy{"relu_for_other", {"a problem with gelu or silu", "激活函数为 gelu 或 silu 的题目"}},
-    ShownBy{"rope_", {"a problem with rope", "有旋转位置编码（rope）的题目"}},
-    ShownBy{"softcap_", {"a problem with softcap and a mask", "有软截断（softcap）和掩码的题目"}},
-    ShownBy{"packed_", {"a problem with W_QKV", "有 W_QKV 的题目"}},
-    ShownBy{"mask_part_ignored", {"a problem with several masks", "有几个掩码的题目"}},
-    ShownBy{"padding_on_queries", {"a problem with a padding mask", "有填充掩码的题目"}},
-    ShownBy{"causal_corner", {"a causal problem with more keys than queries", "键比查询多的因果掩码题目"}},
-    ShownBy{"softmax_overflow", {"a problem with scores above 709", "分数超过 709 的题目"}},
-    ShownBy{"", {"a problem of another kind", "另一种题目"}},
-};
 
 const study::Mistake& mistake_called(const std::string& id) {
   if (const study::Mistake* mistake = study::find_mistake(id)) return *mistake;
@@ -84,8 +60,7 @@ Saying elsewhere(const study::Mistake& mistake) {
     if (problem.layers.empty() && shown_form(problem, mistake.variants(problem)) != nullptr)
       return say(shown_elsewhere, example.name, mistake.id);
   }
-  const auto is_this = [&](const ShownBy& row) { return mistake.id.rfind(row.ids, 0) == 0; };
-  return say(shown_by_none, std::find_if(shown_by.begin(), shown_by.end(), is_this)->what);
+  return {};  // a mistake without an example
 }
 
 // The first form of the mistake that this problem shows, else its first one.

@@ -61,7 +61,7 @@ NormRule read_norm(Node& node, Index width, const Text& of) {
     fail(*fields["eps"], {"found {}, expected a number from 0 on", "读到 {}，应为不小于 0 的数"}, norm.rule.eps);
   if (const Node* beta = fields["beta"]; beta != nullptr && norm.rule.kind == Norm::Kind::rms)
     fail(*beta, {"an rms norm takes no mean off and has no beta; leave it out, or write \"kind\": \"layer\"",
-                 "rms 归一化不减均值，也没有 beta；请去掉它，或写 \"kind\": \"layer\""});
+                 "RMS 归一化不减均值，也没有 beta；请去掉它，或写 \"kind\": \"layer\""});
   norm.gamma = read_vector(fields["gamma"], width, of);
   norm.beta = read_vector(fields["beta"], width, of);
   return norm;

@@ -265,6 +265,8 @@ class Examination {
     if (const GivenMatrix* matrix = given_.find(step, static_cast<Index>(head)))
       verdict.has_blanks = std::find(matrix->blank.begin(), matrix->blank.end(), true) != matrix->blank.end();
     verdict.verdict = verdict_of(step, head, unexplained);
+    if (verdict.verdict == Verdict::right && is_wrong(likeness))  // right by the true numbers before it
+      verdict.max_difference = truth_.given(step, head)->max_difference, verdict.entries_wrong = 0;
     if (is_wrong(likeness)) taint_.add(step, head);
     report_.steps.push_back(verdict);
     return verdict.verdict;
@@ -419,13 +421,11 @@ Report check_one(const CheckerOf& checker_of, const io::AnswerSource& answer) {
   Report report;
   try {
     checker = checker_of(answer);
-    if (answer.read) {
-      const io::Answer given = answer.read();
-      report = checker->check(given);
-    } else {
+    if (answer.read)
+      report = checker->check(answer.read());
+    else if (checker != nullptr)
       report = checker->nothing_given();
-      report.missing = true;
-    }
+    report.missing = !answer.read;
   } catch (const Error& error) {
     if (checker != nullptr) report = checker->nothing_given();
     report.name = answer.file;

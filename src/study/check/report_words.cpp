@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "show/words/notation.hpp"
 #include "show/words/phrases.hpp"
@@ -41,6 +42,14 @@ std::string joined(Language language, const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : show::say(language, show::phrase::comma)) + part;
   return text;
+}
+
+// A sentence in English; "e^z" and "b_O" stay as they are.
+std::string capitalised(std::string sentence) {
+  const auto is_letter = [&](std::size_t i) { return std::isalpha(static_cast<unsigned char>(sentence[i])) != 0; };
+  if (sentence.size() > 1 && is_letter(0) && (is_letter(1) || sentence[1] == ' '))
+    sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
+  return sentence;
 }
 
 }  // namespace
@@ -105,7 +114,7 @@ std::string ReportWords::message(const Report& report, std::optional<Hint> level
     const bool ended = text.ends_with('.') || text.ends_with(':') || text.ends_with("。") || text.ends_with("：");
     const std::string between =
         ended ? language_ == Language::zh ? "" : " " : show::say(language_, show::phrase::semicolon);
-    text += (text.empty() ? "" : between) + sentence;
+    text += text.empty() ? sentence : between + (text.ends_with('.') ? capitalised(sentence) : sentence);
   }
   return text;
 }

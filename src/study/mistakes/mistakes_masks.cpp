@@ -259,7 +259,7 @@ constexpr std::array mask_rows = {
         "mask_nan", StepId::masked, 'C',
         [](Forms& forms) { mask_numbers(forms, std::numeric_limits<double>::quiet_NaN(), minus_infinity); },
         "(1 − mask)·(−∞) was added, and 0·(−∞) is NaN where a query may look: choose 0 or −∞ instead of multiplying",
-        "加的是 （1 − 掩码）·(−∞)，可以看的位置 0·(−∞) 为 NaN：应直接取 0 或 −∞，不要相乘"),
+        "加的是（1 − 掩码）·(−∞)，可以看的位置 0·(−∞) 为 NaN：应直接取 0 或 −∞，不要相乘"),
     Mistake("padding_on_queries", StepId::masked, 'B', padding_on_queries,
             "the padding mask hid rows (queries): it hides columns, the keys that are padding",
             "填充掩码遮住了行（查询）：它遮住的是列，即作为填充的键"),
