@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
@@ -12,8 +11,7 @@
 #include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "show/words/phrases.hpp"
-#include "study/compare/compare_json.hpp"
-#include "study/compare/compare_page.hpp"
+#include "study/compare/compare.hpp"
 
 namespace mha::cli {
 namespace {
@@ -28,40 +26,13 @@ struct CompareOptions {
 };
 
 constexpr Text with_mistake{"{0} with {1}", "{0}（错误 {1}）"};
-constexpr Text mistake_hidden{"This problem cannot show this mistake: every number comes out right.",
-                              "这道题看不出这种错误：每个数仍然正确。"};
 constexpr Text shown_elsewhere{"`mha compare {} --mistake {}` shows it.", "`mha compare {} --mistake {}` 可以看出。"};
-constexpr Text shown_by_none{"No built-in example shows it; {} does.", "内置示例都看不出；{}可以看出。"};
-
-// What shows the mistakes that no example shows.
-struct ShownBy {
-  std::string_view ids;  // how they begin
-  Text what;
-};
-constexpr std::array shown_by = {
-    ShownBy{"k_not_transposed", {"`mha exercise --tokens 2 -o DIR`", "`mha exercise --tokens 2 -o DIR`"}},
-    ShownBy{"elementwise_product", {"`mha exercise --tokens 2 -o DIR`", "`mha exercise --tokens 2 -o DIR`"}},
-    ShownBy{"norm_", {"a problem with a norm that has gamma, beta and eps", "归一化带 gamma、beta 和 eps 的题目"}},
-    ShownBy{"gate_", {"a problem with W_gate", "有 W_gate 的题目"}},
-    ShownBy{"gelu_form", {"a problem with gelu", "激活函数为 gelu 的题目"}},
-    ShownBy{"relu_for_other", {"a problem with gelu or silu", "激活函数为 gelu 或 silu 的题目"}},
-    ShownBy{"rope_", {"a problem with rope", "有旋转位置编码（rope）的题目"}},
-    ShownBy{"softcap_", {"a problem with softcap and a mask", "有软截断（softcap）和掩码的题目"}},
-    ShownBy{"packed_", {"a problem with W_QKV", "有 W_QKV 的题目"}},
-    ShownBy{"mask_part_ignored", {"a problem with several masks", "有几个掩码的题目"}},
-    ShownBy{"padding_on_queries", {"a problem with a padding mask", "有填充掩码的题目"}},
-    ShownBy{"causal_corner", {"a causal problem with more keys than queries", "键比查询多的因果掩码题目"}},
-    ShownBy{"softmax_overflow", {"a problem with scores above 709", "分数超过 709 的题目"}},
-    ShownBy{"", {"a problem of another kind", "另一种题目"}},
-};
 
 const study::Mistake& mistake_called(const std::string& id) {
   if (const study::Mistake* mistake = study::find_mistake(id)) return *mistake;
-  std::vector<std::string_view> ids;
-  for (const study::Mistake& mistake : study::mistakes()) ids.push_back(mistake.id);
   throw Error({"--mistake '{}': no mistake has this id.{} `mha mistakes` lists them",
                "--mistake '{}'：没有这个标识的错误。{}`mha mistakes` 列出全部错误"},
-              id, did_you_mean(id, ids));
+              id, did_you_mean(id, column_of(study::mistakes(), &study::Mistake::id)));
 }
 
 show::Words named(const Problem& problem, const std::string& name, Language language) {
@@ -89,8 +60,7 @@ Saying elsewhere(const study::Mistake& mistake) {
     if (problem.layers.empty() && shown_form(problem, mistake.variants(problem)) != nullptr)
       return say(shown_elsewhere, example.name, mistake.id);
   }
-  const auto is_this = [&](const ShownBy& row) { return mistake.id.rfind(row.ids, 0) == 0; };
-  return say(shown_by_none, std::find_if(shown_by.begin(), shown_by.end(), is_this)->what);
+  return {};  // a mistake without an example
 }
 
 // The first form of the mistake that this problem shows, else its first one.
@@ -104,8 +74,9 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
   remarks.emplace_back(study::in_layout(mistake.what.in(language), problem.layout));
   const study::Variant* shown = shown_form(problem, forms);
   if (shown == nullptr)
-    remarks.emplace_back(show::say(language, mistake_hidden) + (language == Language::en ? " " : "") +
-                         elsewhere(mistake).in(language));
+    remarks.emplace_back(show::say(language, {"This problem cannot show this mistake: every number comes out right.",
+                                              "这道题看不出这种错误：每个数仍然正确。"}) +
+                         (language == Language::en ? " " : "") + elsewhere(mistake).in(language));
   if (shown == nullptr) shown = &forms.front();
   std::string id(mistake.id);
   if (!shown->detail.empty())
@@ -167,14 +138,10 @@ Action setup_compare(CommandLine& app) {
   declare_pause(app, options->pause);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);
-  declare_footer(app, {"examples:\n"
-                       "  mha compare worked --mistake no_scale      what a forgotten scale does\n"
-                       "  mha compare bag_zh bag_one_head_zh         four heads against one\n"
-                       "  mha compare mine.json theirs.json --steps weights,output",
-                       "示例：\n"
-                       "  mha compare worked --mistake no_scale      漏了缩放会怎样\n"
-                       "  mha compare bag_zh bag_one_head_zh         四个头与一个头对照\n"
-                       "  mha compare mine.json theirs.json --steps weights,output"});
+  declare_examples(app, {},
+                   {{"mha compare worked --mistake no_scale      ", {"what a forgotten scale does", "漏了缩放会怎样"}},
+                    {"mha compare bag_zh bag_one_head_zh         ", {"four heads against one", "四个头与一个头对照"}},
+                    {"mha compare mine.json theirs.json --steps weights,output"}});
   return [options](World& world) {
     if (options->pause) expect_terminal(world);
     const std::size_t wanted = options->mistake ? 1 : 2;

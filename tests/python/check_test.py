@@ -292,6 +292,15 @@ class Formats(InFolder):
         self.assertEqual(verdicts["scaled", 2], "wrong")
         self.assertEqual(verdicts["output", None], "not_given")
 
+    def test_what_is_right_has_no_difference(self):
+        slip = copy.deepcopy(WORKED)
+        slip["heads"][0]["weights"][1][1] += 0.01
+        steps = {(step["step"], step["head"]): step for step in self.report(self.write("slip.json", slip))[0]["steps"]}
+        self.assertEqual([steps["weights", 1]["verdict"], steps["head_output", 1]["verdict"]], ["wrong", "right"])
+        self.assertGreater(steps["weights", 1]["max_difference"], 0.009)
+        self.assertLess(steps["head_output", 1]["max_difference"], 1e-12)
+        self.assertEqual(steps["head_output", 1]["entries_wrong"], 0)
+
     def test_many_answers_in_order_and_one_that_cannot_be_read(self):
         expected = []
         for i in range(40):

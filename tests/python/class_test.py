@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import unittest
 from pathlib import Path
 
@@ -102,6 +103,19 @@ class Class(InFolder):
         (self.place("Anna Li").parent / "problem.json").write_text("{")
         self.assertEqual({answer["name"]: answer["verdict"] for answer in self.graded()["answers"]},
                          self.NAMES | {"Anna Li": "unusable"})
+
+    def test_a_folder_that_is_gone_is_a_student_who_is_missing(self):
+        shutil.rmtree(self.place("Anna Li").parent)
+        (self.place("Eve").parent / "problem.json").unlink()
+        answers = {answer["name"]: answer for answer in self.graded()["answers"]}
+        self.assertEqual({name: answer["verdict"] for name, answer in answers.items()},
+                         self.NAMES | {"Anna Li": "missing", "Eve": "unusable"})
+        self.assertIn("no answer was handed in", answers["Anna Li"]["message"])
+        self.assertIn("problem.json: there is no such file", answers["Eve"]["message"])
+
+    def test_the_message_is_made_of_whole_sentences(self):
+        message = {answer["name"]: answer["message"] for answer in self.graded()["answers"]}["张三"]
+        self.assertTrue(message.startswith("Wrong: the first wrong step is Scaled scores Z⁽¹⁾. The scores were not"), message)
 
     def test_answers_collected_elsewhere_find_their_student(self):
         for i, name in enumerate(self.NAMES):

@@ -35,6 +35,19 @@ class Compare(unittest.TestCase):
         named = re.search(r"`mha (compare \w+ --mistake swap_qk)` shows it", " ".join(text.split()))
         self.assertIn("← the first difference", page(*named[1].split()))
 
+    def test_every_mistake_can_be_seen_somewhere(self):
+        ids = re.findall(r"^([a-z]+_\w+|dropout)  ", page("mistakes"), re.MULTILINE)
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertGreater(len(ids), 110)
+        for mistake in ids:
+            shown = run("compare", "worked", "--mistake", mistake)
+            if b"the first difference" in shown.stdout:
+                continue
+            said = " ".join((shown.stdout + shown.stderr).decode().split())
+            named = re.search(rf"`mha (compare \w+ --mistake {mistake})` shows it", said)
+            self.assertTrue(named, (mistake, said[-300:]))
+            self.assertIn("← the first difference", page(*named[1].split()), mistake)
+
     def test_json_holds_both_sides_of_what_differs(self):
         told = json.loads(page("compare", "worked", "--mistake", "no_scale", "--format", "json"))
         self.assertEqual([told["format"], told["version"], told["mistake"]], ["mha-compare", 1, "no_scale"])

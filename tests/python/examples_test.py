@@ -1,6 +1,7 @@
 # What the built-in problems promise in their descriptions, from the numbers that come out.
 import functools
 import json
+import math
 import unittest
 
 from mha import run
@@ -48,7 +49,7 @@ WEIGHTS = [
     ("causal", 2, 1, [2, 3, 4], 0, 0),
 ]
 
-PENCIL = ["worked", "linear", "packed", "batch", "causal", "grouped", "torch"]
+PENCIL = ["worked", "linear", "packed", "batch", "causal", "grouped", "torch", "rotary", "padding", "cached", "gated"]
 
 
 def matrices(value):
@@ -89,6 +90,18 @@ class Examples(unittest.TestCase):
         self.assertEqual([head["kv_head"] for head in heads], [1, 1, 1, 2, 2, 2])
         self.assertEqual(heads[0]["K"], heads[2]["K"])
         self.assertNotEqual(heads[0]["K"], heads[3]["K"])
+
+    def test_caps_paddings_and_large_scores(self):
+        capped = [number for head in trace("rotary")["heads"] for row in head["capped"] for number in row]
+        self.assertGreater(max(map(abs, capped)), 1.5)
+        self.assertLess(max(map(abs, capped)), 2)
+        for head in trace("padding")["heads"]:
+            self.assertEqual([row[2] for row in head["weights"][0]], [0, 0, 0])
+            self.assertGreater(min(row[2] for row in head["weights"][1]), 0)
+        self.assertEqual(trace("cached")["heads"][1]["masked"][0][3], "-inf")
+        large = trace("large")["heads"][0]
+        self.assertEqual(large["scores"], [[1025, 1023], [1023, 1025]])
+        self.assertAlmostEqual(large["weights"][0][0], 1 / (1 + math.exp(-2)), 15)
 
     def test_one_head_can_only_average(self):
         two, one = trace("verb_zh")["output"][1], trace("verb_one_head_zh")["output"][1]

@@ -189,6 +189,15 @@ class Files(InFolder):
             self.assertEqual(result.returncode, 2)
             self.assertIn("ermission", result.stderr.decode())
 
+    def test_what_the_system_says_is_in_chinese_as_well(self):
+        for name, word, code in (("/dev/tty", "没有这个设备", 2), ("/proc/self/mem", "输入输出错误", 2), ("/proc/none.json", "不允许新建文件", 4)):
+            arguments = ("run", "worked", "-o", name) if code == 4 else ("run", name)
+            result = run(*arguments, "--lang", "zh", start_new_session=True)
+            message = result.stderr.decode()
+            self.assertEqual(result.returncode, code, message)
+            self.assertIn(word, message)
+            self.assertNotRegex(message, "such|device|error|directory|permi")
+
     def test_standard_input(self):
         result = run("run", "-", "--format", "json", stdin=json.dumps(WORKED).encode())
         self.assertEqual(json.loads(result.stdout)["title"], WORKED["title"])
@@ -240,6 +249,7 @@ class Meant(InFolder):
         for content in ('{"X": [[1, 0], [0, 1],\n "heads": [{"W_Q": [[1]]}]}', '{"X": [[1, 0], [0, 1]\n}'):
             self.refused(content, "p.json:1:7:", "the list that begins here", "line 2", "']'")
         self.refused('{"X": [[1, 0], [0, 1', "p.json:1:21:", "line 1, column 16")
+        self.refused('{"X": [[1, 0,\n [0, 1]]}', "p.json:2:2:", "X[0][2]", "line 1, column 8", "the missing ']'")
 
     def test_one_weight_the_other_way_round(self):
         def turned(matrix):

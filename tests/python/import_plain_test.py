@@ -65,6 +65,8 @@ class Plain(unittest.TestCase):
         turned = {name: array.T if name.endswith(("c_attn.weight", "c_proj.weight")) and "attn" in name else array
                   for name, array in tensors.items()}
         self.assertEqual(self.output(turned, "--heads", "2"), known)
+        config = json.dumps({"model_type": "gpt2", "n_head": 2, "n_embd": 8})
+        self.assertEqual(self.output(turned, config=config), known)
 
     def test_config(self):
         tensors = tiny_models.gpt2("h.0.")

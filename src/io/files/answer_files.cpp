@@ -15,7 +15,7 @@
 #include "core/suggest.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
-#include "io/files/student_names.hpp"
+#include "io/files/roster.hpp"
 
 namespace mha::io {
 namespace {
@@ -69,8 +69,17 @@ class AnswerFinder {
 
   void add_class(const std::string& folder) {
     names_ = names_of_folders(folder);
+    std::set<std::string> students;
     for (const std::string& student : folders_in(folder))
-      if (const std::string place = in(folder, student); status_of(in(place, problem_name))) add_student(place, student);
+      if (status_of(in(in(folder, student), problem_name))) students.insert(student);
+    if (!students.empty())  // those of the index as well whose folder or problem is gone
+      for (const auto& [student, name] : names_) students.insert(student);
+    students.erase("");
+    for (const std::string& student : students)
+      if (const std::string place = in(folder, student); status_of(place))
+        add_student(place, student);
+      else
+        sources_.push_back({names_[student], in(place, "answer.json"), {}});
     if (sources_.empty() && status_of(in(folder, problem_name))) add_student(folder, "");
     if (sources_.empty())
       throw Error(
@@ -78,7 +87,8 @@ class AnswerFinder {
            "writes",
            "{}：这个文件夹里没有 problem.json，其中的文件夹里也没有；一个班是 `mha exercise --roster` 写出的文件夹"},
           folder);
-    for (AnswerSource& source : sources_) source.problem = in(folder_of(source.file), problem_name);
+    for (AnswerSource& source : sources_)
+      if (const std::string place = folder_of(source.file); status_of(place)) source.problem = in(place, problem_name);
   }
 
   std::vector<AnswerSource> take() {

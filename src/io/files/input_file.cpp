@@ -79,7 +79,7 @@ void remove_region(const std::byte* data) {
 const std::string& regular(const std::string& path) {
   if (const auto status = status_of(path); status && !S_ISREG(status->st_mode))
     throw Error({"{}: this is {}; matrices are read from ordinary files", "{}：这是{}；矩阵从普通文件中读取"}, path,
-                S_ISDIR(status->st_mode) ? Text{"a folder", "特殊文件"} : Text{"no ordinary file", "特殊文件"});
+                S_ISDIR(status->st_mode) ? Text{"a folder", "文件夹"} : Text{"no ordinary file", "特殊文件"});
   return path;
 }
 
@@ -108,11 +108,25 @@ Saying system_says(int code) {
       case EPIPE: return "管道已关闭";
       case EMFILE:
       case ENFILE: return "打开的文件太多";
+      case EEXIST: return "已有同名的文件";
+      case ENOTEMPTY: return "文件夹不是空的";
+      case EBUSY:
+      case ETXTBSY: return "文件正在使用";
+      case EDQUOT: return "磁盘配额已用完";
+      case ENOMEM: return "内存不足";
+      case EINVAL: return "这种文件不支持此操作";
+      case ENXIO:
+      case ENODEV: return "没有这个设备";
+      case EXDEV: return "不在同一个文件系统";
+      case EAGAIN: return "暂时没有数据";
+      case EINTR: return "被中断";
+      case ESTALE:
+      case ETIMEDOUT: return "网络上的文件没有响应";
       default: return {};
     }
   };
   const std::string said = std::generic_category().message(code);
-  return {said, in_chinese().empty() ? said : std::string(in_chinese())};
+  return {said, in_chinese().empty() ? fmt::format("系统错误 {}", code) : std::string(in_chinese())};
 }
 
 Error named(std::string_view name, int code) {

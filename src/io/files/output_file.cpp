@@ -37,15 +37,19 @@ template <typename... Parts>
 
 // The temporary file could not be made in, or renamed within, this folder.
 [[noreturn]] void refuse_folder(const std::string& path, const std::string& folder, int error) {
+  const auto status = status_of(folder);
   switch (error) {
     case ENOENT:
-      if (!status_of(folder))
+      if (!status)
         refuse_target(path,
                       {"there is no folder {0}; create it (mkdir -p {0}) or name another",
                        "没有文件夹 {0}；请先建立（mkdir -p {0}），或换一个"},
                       folder);
+      [[fallthrough]];
+    case ENOTDIR:
+      if (!status || !S_ISDIR(status->st_mode))
+        refuse_target(path, {"{} is not a folder; name another", "{} 不是文件夹；请换一个"}, folder);
       [[fallthrough]];  // a folder that makes no files, such as /proc
-    case ENOTDIR: refuse_target(path, {"{} is not a folder; name another", "{} 不是文件夹；请换一个"}, folder);
     case EACCES:
     case EPERM:
     case EROFS:

@@ -92,9 +92,11 @@ constexpr Index unknown = -1;  // an axis whose first list is still open
 void GridBuilder::open() {
   const Position position = source_.position();
   if (leaf_depth_ != 0 && lists_.size() >= leaf_depth_)
-    throw InputFault(
-        position, entry_path(),
-        {"a list stands where a number belongs; the entries before it are numbers", "应为数的地方是列表；它前面的都是数"});
+    throw InputFault(position, entry_path(),
+                     {"a list stands where a number belongs; the entries before it are numbers. If the list that begins at "
+                      "line {}, column {} ends before it, add the missing ']'",
+                      "应为数的地方是列表；它前面的都是数。如果从第 {} 行第 {} 列开始的列表在它之前结束，请补上缺少的 ']'"},
+                     lists_.back().position.line, lists_.back().position.column);
   lists_.push_back({position, 0});
   if (grid_.axes.size() < lists_.size()) grid_.axes.push_back(unknown);
 }

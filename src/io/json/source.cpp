@@ -55,12 +55,12 @@ constexpr std::array encodings = {
 // What is in a zip archive, by the name of its first entry.
 Text name_of_archive(std::string_view head) {
   constexpr std::size_t length_at = 26, name_at = 30;
-  if (head.size() < name_at) return {"a zip archive", "zip 压缩包"};
+  if (head.size() < name_at) return {"a zip archive", " zip 压缩包"};
   const auto length = static_cast<unsigned char>(head[length_at]);
   const std::string_view name = head.substr(name_at, length);
-  if (name.ends_with(".npy")) return {"a NumPy archive, .npz", "NumPy 的 .npz 文件"};
-  if (name.starts_with("[Content_Types]") || name.starts_with("xl/")) return {"an Excel workbook", "Excel 工作簿"};
-  return {"a zip archive", "zip 压缩包"};
+  if (name.ends_with(".npy")) return {"a NumPy archive, .npz", " NumPy 的 .npz 文件"};
+  if (name.starts_with("[Content_Types]") || name.starts_with("xl/")) return {"an Excel workbook", " Excel 工作簿"};
+  return {"a zip archive", " zip 压缩包"};
 }
 
 void refuse_other_files(std::string_view head) {
@@ -69,7 +69,7 @@ void refuse_other_files(std::string_view head) {
   throw InputFault({}, "",
                    {"this is {}; mha reads JSON here, which may point to it: {{\"X\": {{\"file\": \"X.npy\"}}, …}}",
                     "这是{}，而 mha 在这里读取 JSON，其中可以引用它：{{\"X\": {{\"file\": \"X.npy\"}}, …}}"},
-                   zip ? name_of_archive(head) : Text{"a NumPy array, .npy", "NumPy 数组（.npy）"});
+                   zip ? name_of_archive(head) : Text{"a NumPy array, .npy", " NumPy 数组（.npy）"});
 }
 
 void refuse_other_encodings(std::string_view head) {

@@ -96,7 +96,7 @@ Spelling::RightSide Spelling::right_side(EntryAt at, As as, bool in_full) const 
     case Op::softcap: return softcap(first, as);
     case Op::add:
       return equal_to(sum_text(terms, 0, count, count, as), mask_reason(scene_, step_, place_, at.row, at.column));
-    case Op::softmax: return softmax(terms, at, as, in_full);
+    case Op::softmax: return softmax(terms, at, as);
     case Op::norm: return norm(terms, at, as);
     case Op::activation: return activation(terms.front(), as);
     case Op::pool: return pool(terms, as);

@@ -37,7 +37,7 @@ class Spelling {
   EntryAt telling_entry() const;
   // The numbers put in, shortened to what fits a page.
   Work spell(EntryAt at) const;
-  // First the entries by their names, then their numbers; of a softmax, how the maximum is subtracted.
+  // First the entries by their names, then their numbers.
   Work spell_in_full(EntryAt at) const;
   const View& result() const { return result_; }
 
@@ -47,7 +47,7 @@ class Spelling {
   // What is added up: products and biases, scores and masks, the exponentials of a softmax, heads. Empty for what is no
   // sum.
   std::vector<Summand> summands(EntryAt at) const;
-  // The largest of the numbers that a softmax normalises together, where it is subtracted.
+  // The largest of the numbers that a softmax normalises together, where it is subtracted in sight.
   std::optional<double> maximum(EntryAt at) const;
   // What each head contributes to a product with the concatenation; empty for everything else.
   std::vector<double> head_shares(EntryAt at) const;
@@ -74,7 +74,7 @@ class Spelling {
   RightSide taken_over(const ReadEntry& read, As as, bool in_full, Words remark = {}) const;
   RightSide rotation(const Terms& terms, Index row, As as, bool in_full) const;
   RightSide softcap(const ReadEntry& read, As as) const;
-  RightSide softmax(const Terms& slice, EntryAt at, As as, bool in_full) const;
+  RightSide softmax(const Terms& slice, EntryAt at, As as) const;
   RightSide pool(const Terms& heads, As as) const;
   RightSide norm(const Terms& terms, EntryAt at, As as) const;
   RightSide activation(const Factors& factors, As as) const;

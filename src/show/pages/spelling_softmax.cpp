@@ -28,11 +28,12 @@ double Spelling::largest_in(const Terms& slice) const {
   return largest;
 }
 
-// Nothing where it is not subtracted, or is that of nothing but −∞.
+// Nothing where it is not subtracted in sight, or is that of nothing but −∞.
 std::optional<double> Spelling::maximum_of(const Terms& slice) const {
   if (!step_.softmax.maximum_subtracted || step_.softmax.power == Softmax::Power::none) return std::nullopt;
   const double largest = largest_in(slice);
-  return largest == minus_infinity ? std::nullopt : std::optional(largest);
+  const bool subtracted = largest != minus_infinity && (largest < smallest_maximum || largest > largest_maximum);
+  return subtracted ? std::optional(largest) : std::nullopt;
 }
 
 std::optional<double> Spelling::maximum(EntryAt at) const {
@@ -67,7 +68,7 @@ Summand Spelling::exponential(const ReadEntry& z, std::optional<double> shift) c
           power(number(z) - shift.value_or(0))};
 }
 
-Spelling::RightSide Spelling::softmax(const Terms& slice, EntryAt at, As as, bool in_full) const {
+Spelling::RightSide Spelling::softmax(const Terms& slice, EntryAt at, As as) const {
   const Language language = scene_.options.language;
   const auto terms = static_cast<Index>(slice.size());
   const double largest = largest_in(slice);
@@ -77,7 +78,7 @@ Spelling::RightSide Spelling::softmax(const Terms& slice, EntryAt at, As as, boo
             is_row ? say_words(language, phrase::no_key_here, {query_name(scene_, place_.item, at.row)})
                    : Words(say_it(phrase::all_hidden))};
   }
-  const bool shifted = maximum_of(slice) && (in_full || largest < smallest_maximum || largest > largest_maximum);
+  const bool shifted = maximum_of(slice).has_value();
   const double shift = shifted ? largest : 0;
   const NumberStyle& style = operands_[0].style();
   const bool powers = step_.softmax.power != Softmax::Power::none;

@@ -303,8 +303,9 @@ std::string norms_text(const Scene& scene) {
   const Problem& problem = scene.problem;
   const std::optional<NormRule>& norm = problem.norm ? problem.norm : problem.mlp_norm;
   if (!norm) return "";
+  const Text& kind = norm->rule.kind == Norm::Kind::layer ? phrase::layer_norm : phrase::rms_norm;
   return say(scene.options.language, problem.is_post_norm() ? phrase::post_norm : phrase::pre_norm,
-             norm_name(norm->rule.kind));
+             kind.in(scene.options.language));
 }
 
 std::string mlp_text(const Scene& scene) {

@@ -11,8 +11,7 @@
 #include "compute/cost.hpp"
 #include "core/error.hpp"
 #include "core/op_rules.hpp"
-#include "study/check/dropped_weights.hpp"
-#include "study/check/other_keys.hpp"
+#include "study/check/diagnose.hpp"
 #include "study/check/plan_rows.hpp"
 #include "study/mistakes/simulate.hpp"
 
@@ -170,7 +169,7 @@ class Examination {
     const GivenMatrix* first = given_.find(step, 0);
     if (first == nullptr || given_.heads(step) != shape.heads) return;
     const Shape own = first->numbers.shape();
-    if (own.batch == shape.batch && own.rows == shape.rows && own.cols == shape.cols) return;
+    if (own.has_matrices_as(shape)) return;
     shape = {own.batch, shape.heads, own.rows, own.cols};
     Tensor numbers(shape), radius(shape);
     for (Index head = 0; head < shape.heads; ++head) {
@@ -266,6 +265,8 @@ class Examination {
     if (const GivenMatrix* matrix = given_.find(step, static_cast<Index>(head)))
       verdict.has_blanks = std::find(matrix->blank.begin(), matrix->blank.end(), true) != matrix->blank.end();
     verdict.verdict = verdict_of(step, head, unexplained);
+    if (verdict.verdict == Verdict::right && is_wrong(likeness))  // right by the true numbers before it
+      verdict.max_difference = truth_.given(step, head)->max_difference, verdict.entries_wrong = 0;
     if (is_wrong(likeness)) taint_.add(step, head);
     report_.steps.push_back(verdict);
     return verdict.verdict;
@@ -420,13 +421,11 @@ Report check_one(const CheckerOf& checker_of, const io::AnswerSource& answer) {
   Report report;
   try {
     checker = checker_of(answer);
-    if (answer.read) {
-      const io::Answer given = answer.read();
-      report = checker->check(given);
-    } else {
+    if (answer.read)
+      report = checker->check(answer.read());
+    else if (checker != nullptr)
       report = checker->nothing_given();
-      report.missing = true;
-    }
+    report.missing = !answer.read;
   } catch (const Error& error) {
     if (checker != nullptr) report = checker->nothing_given();
     report.name = answer.file;

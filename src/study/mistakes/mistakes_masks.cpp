@@ -188,10 +188,7 @@ void mask_transposed(Forms& forms) {
       const Shape& shape = numbers.shape();
       if (shape.rows != shape.cols) return std::nullopt;
       Tensor turned(shape);
-      for (Index item = 0; item < shape.batch; ++item)
-        for (Index head = 0; head < shape.heads; ++head)
-          for (Index i = 0; i < shape.rows; ++i)
-            for (Index j = 0; j < shape.cols; ++j) turned.at(item, head, i, j) = numbers.at(item, head, j, i);
+      for_each_entry(shape, [&](const Entry& at) { turned.at(at) = numbers.at(at.item, at.head, at.column, at.row); });
       return turned;
     });
   other_masks(forms, Mask::Kind::causal, [&](const Mask& mask) {
@@ -262,7 +259,7 @@ constexpr std::array mask_rows = {
         "mask_nan", StepId::masked, 'C',
         [](Forms& forms) { mask_numbers(forms, std::numeric_limits<double>::quiet_NaN(), minus_infinity); },
         "(1 − mask)·(−∞) was added, and 0·(−∞) is NaN where a query may look: choose 0 or −∞ instead of multiplying",
-        "加的是 （1 − 掩码）·(−∞)，可以看的位置 0·(−∞) 为 NaN：应直接取 0 或 −∞，不要相乘"),
+        "加的是（1 − 掩码）·(−∞)，可以看的位置 0·(−∞) 为 NaN：应直接取 0 或 −∞，不要相乘"),
     Mistake("padding_on_queries", StepId::masked, 'B', padding_on_queries,
             "the padding mask hid rows (queries): it hides columns, the keys that are padding",
             "填充掩码遮住了行（查询）：它遮住的是列，即作为填充的键"),
@@ -294,8 +291,6 @@ constexpr std::array mask_rows = {
 
 }  // namespace
 
-std::span<const Mistake> mask_mistakes() {
-  return mask_rows;
-}
+const std::span<const Mistake> mask_mistakes = mask_rows;
 
 }  // namespace mha::study

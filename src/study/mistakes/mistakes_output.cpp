@@ -109,14 +109,12 @@ constexpr std::array output_rows = {
             "X was added to the output: the residual connection comes after the attention layer, not in it",
             "输出加上了 X：残差连接在注意力层之后，不属于这一层"),
     Mistake("relu_output", StepId::output, 'C', relu_output,
-            "negative entries of the output were set to 0（ReLU）: the output projection has no activation function",
+            "negative entries of the output were set to 0 (ReLU): the output projection has no activation function",
             "把输出中的负数置成了 0（ReLU）：输出投影之后没有激活函数"),
 };
 
 }  // namespace
 
-std::span<const Mistake> output_mistakes() {
-  return output_rows;
-}
+const std::span<const Mistake> output_mistakes = output_rows;
 
 }  // namespace mha::study

@@ -84,8 +84,7 @@ void instead_of_v(Forms& forms, StepId plain, StepId rotated) {
 
 constexpr std::array weight_rows = {
     Mistake("softmax_columns", StepId::weights, 'A', with<softmax_over, Softmax::Over::column>,
-            "the softmax ran down the columns: each row (query) sums to 1",
-            "softmax 沿列做了：应使每一行（查询） 之和为 1"),
+            "the softmax ran down the columns: each row (query) sums to 1", "softmax 沿列做了：应使每一行（查询）之和为 1"),
     Mistake("softmax_heads", StepId::weights, 'C', with<softmax_over, Softmax::Over::heads>,
             "the softmax ran over the heads: in each head each row sums to 1",
             "softmax 沿各个头做了：应在每个头内使每一行之和为 1"),
@@ -133,8 +132,6 @@ constexpr std::array weight_rows = {
 
 }  // namespace
 
-std::span<const Mistake> weight_mistakes() {
-  return weight_rows;
-}
+const std::span<const Mistake> weight_mistakes = weight_rows;
 
 }  // namespace mha::study

@@ -170,7 +170,10 @@ TEST_CASE("what is not rectangular") {
   CHECK(fault_in_json("[[], [1]]") == "1:6: [1]: the length is 1 here but 0 in [0]; rows of a matrix all have one length");
   CHECK(fault_in_json("[[1], 2]") ==
         "1:7: [1]: a single entry stands where a list belongs; the entries before it are lists");
-  CHECK(fault_in_json("[1, [2]]") == "1:5: [1]: a list stands where a number belongs; the entries before it are numbers");
+  CHECK(
+      fault_in_json("[1, [2]]") ==
+      "1:5: [1]: a list stands where a number belongs; the entries before it are numbers. If the list that begins at line "
+      "1, column 1 ends before it, add the missing ']'");
   CHECK(fault_in_json("[1, {}]") == "1:5: [1]: an object stands where a number belongs; the entries before it are numbers");
 }
 
