@@ -33,6 +33,11 @@ class Refusals(Importing):
         self.refuses(second, LLAMA, *lacks)
         self.imports("--layer", "0", model=self.model(first | second, LLAMA))
 
+    def test_a_name_that_does_not_say_the_format(self):
+        self.model(tiny.projections(""), LLAMA, name="weights.bin")
+        for language, words in (("en", ("weights.bin", "rename")), ("zh", ("weights.bin", "请改名"))):
+            self.refused("--lang", language, words=words, model="weights.bin")
+
     def test_families_that_contradict(self):
         self.refuses(tiny.projections(""), LLAMA, "--family mistral", "llama", arguments=("--family", "mistral"))
         self.refuses(tiny.bert(""), BERT, "--family llama", "bert", arguments=("--family", "llama"))

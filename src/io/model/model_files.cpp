@@ -122,7 +122,7 @@ void ModelFiles::read_single(const std::string& path) {
   const SafetensorsHeader& all = header(path);  // which knows other formats by their first bytes
   if (!path.ends_with(safetensors_ending) && !path.ends_with(npz_ending))
     throw Error({"{}: the name of a .safetensors file ends so, which is how `mha run` knows it; rename it",
-                 "{}：有几个这样的文件，但没有 {}；请写其中一个：{}"},
+                 "{}：.safetensors 文件的名称要以此结尾，`mha run` 由此识别它；请改名"},
                 path);
   for (const SafetensorsEntry& entry : all.tensors) places_[entry.name] = path;
 }
