@@ -33,9 +33,6 @@ constexpr Text how_reach_is_meant{
     "The last line: a plain product of two large matrices, and a plain copy (read and written); or the best of the steps "
     "above.",
     "最后一行：两个大矩阵的普通乘积，以及普通复制（读和写）；如果上面有更快的步骤，则取其中最好的。"};
-constexpr Text how_time_is_shared{
-    "Steps that run as one block share its time in proportion to what the threads spent on each.",
-    "同一块中一起计算的各步，按各线程在每步上花费的时间分摊该块的时间。"};
 
 // As written on the command line.
 struct BenchOptionTexts {
@@ -144,13 +141,11 @@ class Bench {
     json.text("dtype", dtype_name(options_.dtype));
     json.integer("threads", times_.threads);
     json.integer("repeat", repeat_);
-    json.key("total_ms");
-    json.begin_object(io::Spread::line);
+    json.begin_object("total_ms", io::Spread::line);
     json.number("median", times_.total_ms.median);
     json.number("min", times_.total_ms.least);
     json.end();
-    json.key("steps");
-    json.begin_array();
+    json.begin_array("steps");
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       json.begin_object(io::Spread::line);
       json.text("step", name_of(plan_.steps[i].id).id);
@@ -191,7 +186,8 @@ class Bench {
                           fmt::format("{:.1f}", reach.gflops), fmt::format("{:.1f}", reach.gbytes_per_s)});
     page.add(std::move(table));
     page.paragraph(how_reach_is_meant);
-    page.paragraph(how_time_is_shared);
+    page.paragraph({"Steps that run as one block share its time in proportion to what the threads spent on each.",
+                    "同一块中一起计算的各步，按各线程在每步上花费的时间分摊该块的时间。"});
     return page.take();
   }
 
@@ -231,14 +227,11 @@ Action setup_bench(CommandLine& app) {
   declare_option(app, "--d-model", texts->d_model, "N", {"its width (768)", "它的宽度（默认 768）"});
   declare_option(app, "--heads", texts->heads, "N", {"its heads (12)", "它的头数（默认 12）"});
   declare_allow_outside(app, texts->allow_outside);
-  declare_footer(app, {"examples:\n"
-                       "  mha bench mine.json --dtype f32                        each step of a problem\n"
-                       "  mha bench --tokens 512 --d-model 768 --heads 12        a layer as in BERT\n"
-                       "  mha bench mine.json --keep output --format json        for a program to read\n",
-                       "示例：\n"
-                       "  mha bench mine.json --dtype f32                        题目的每一步\n"
-                       "  mha bench --tokens 512 --d-model 768 --heads 12        与 BERT 相同的一层\n"
-                       "  mha bench mine.json --keep output --format json        供程序读取\n"});
+  declare_examples(
+      app, {},
+      {{"mha bench mine.json --dtype f32                        ", {"each step of a problem", "题目的每一步"}},
+       {"mha bench --tokens 512 --d-model 768 --heads 12        ", {"a layer as in BERT", "与 BERT 相同的一层"}},
+       {"mha bench mine.json --keep output --format json        ", {"for a program to read", "供程序读取"}}});
   return [texts](World& world) {
     Bench(*texts, world).tell_everything();
     return Exit::fine;

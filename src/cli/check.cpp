@@ -14,7 +14,6 @@
 #include "io/files/paths.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "study/check/report_files.hpp"
-#include "study/check/report_page.hpp"
 
 namespace mha::cli {
 namespace {
@@ -36,11 +35,8 @@ study::ToleranceOptions tolerance_from(const CheckOptionTexts& texts) {
   if (texts.tol) tolerance.tol = parse_tolerance("--tol", *texts.tol);
   if (texts.rtol) tolerance.rtol = parse_tolerance("--rtol", *texts.rtol);
   if (texts.sigfig) tolerance.sigfig = parse_number("--sigfig", *texts.sigfig, 1, 17);
-  if (texts.dtype) {
-    std::vector<std::string_view> names;
-    for (const study::Floats& kind : study::float_kinds) names.push_back(kind.option);
-    tolerance.floats = &study::float_kinds[parse_choice("--dtype", *texts.dtype, names)];
-  }
+  const std::vector<std::string_view> kinds = column_of(study::float_kinds, &study::Floats::option);
+  if (texts.dtype) tolerance.floats = &study::float_kinds[parse_choice("--dtype", *texts.dtype, kinds)];
   if (tolerance.sigfig && (tolerance.tol || tolerance.rtol))
     throw Error({"--sigfig says how exactly the numbers are written, --tol and --rtol how far they may be off; give one",
                  "--sigfig 说明数写到几位有效数字，--tol 和 --rtol 说明数可以差多少；请只写一种"});
@@ -219,29 +215,6 @@ class Check {
   std::shared_ptr<OwnChecker> common_;  // of all answers without a problem of their own
 };
 
-constexpr Text check_examples = {
-    "An answer holds any part of a trace: {\"heads\": [{\"weights\": ...}], \"output\": ...}, or flat: {\"A1\": ..., "
-    "\"Y\": ...}.\n"
-    "Each step is judged from the answer's own numbers before it, as exactly as they are written.\n"
-    "A folder as PROBLEM is a class as `mha exercise --roster` makes it: each answer is held against its own problem.\n"
-    "exit code: 0 all right, 1 something is wrong, incomplete or missing, 2 an answer cannot be read\n\n"
-    "examples:\n"
-    "  mha check worked answer.json                what is wrong, and why\n"
-    "  mha check worked answer.json --hint 2       where to look, no true number\n"
-    "  mha check mine.json answers/ --format csv   a folder of answers, one line each\n"
-    "  mha check class/ -o grades.csv              everyone's own problem\n"
-    "  mha check worked class.jsonl -o report.json an answer a line, with \"name\"",
-    "答卷是计算记录的任何一部分：{\"heads\": [{\"weights\": ...}], \"output\": ...}，或平铺：{\"A1\": ..., \"Y\": ...}。\n"
-    "每一步都从答卷自己前面的数来判断，按所写的精确程度。\n"
-    "题目处写文件夹就是一个班，即 `mha exercise --roster` 写出的：每份答卷与自己的题目对照。\n"
-    "退出码：0 全部正确，1 有错误、未完成或未提交的，2 有答卷无法读取\n\n"
-    "示例：\n"
-    "  mha check worked answer.json                错在哪里，为什么\n"
-    "  mha check worked answer.json --hint 2       错在何处，但不给出正确的数\n"
-    "  mha check mine.json answers/ --format csv   一个文件夹的答卷，每份一行\n"
-    "  mha check class/ -o grades.csv              每人自己的题目；--summary 看全班\n"
-    "  mha check worked class.jsonl -o report.json 每行一份答卷，各有 \"name\""};
-
 void declare_check_options(CommandLine& app, CheckOptionTexts& texts) {
   declare_argument(app, "PROBLEM", texts.problem,
                    {"a file, - for standard input, or an example's name", "文件，- 表示标准输入，或示例的名称"});
@@ -276,7 +249,25 @@ void declare_check_options(CommandLine& app, CheckOptionTexts& texts) {
   declare_threads(app, texts.threads);
   declare_page_options(app, texts.page);
   declare_allow_outside(app, texts.allow_outside);
-  declare_footer(app, check_examples);
+  declare_examples(
+      app,
+      {"An answer holds any part of a trace: {\"heads\": [{\"weights\": ...}], \"output\": ...}, or flat: {\"A1\": ..., "
+       "\"Y\": ...}.\n"
+       "Each step is judged from the answer's own numbers before it, as exactly as they are written.\n"
+       "A folder as PROBLEM is a class as `mha exercise --roster` makes it: each answer is held against its own problem.\n"
+       "exit code: 0 all right, 1 something is wrong, incomplete or missing, 2 an answer cannot be read",
+       "答卷是计算记录的任何一部分：{\"heads\": [{\"weights\": ...}], \"output\": ...}，或平铺：{\"A1\": ..., \"Y\": "
+       "...}。\n"
+       "每一步都从答卷自己前面的数来判断，按所写的精确程度。\n"
+       "题目处写文件夹就是一个班，即 `mha exercise --roster` 写出的：每份答卷与自己的题目对照。\n"
+       "退出码：0 全部正确，1 有错误、未完成或未提交的，2 有答卷无法读取"},
+      {{"mha check worked answer.json                ", {"what is wrong, and why", "错在哪里，为什么"}},
+       {"mha check worked answer.json --hint 2       ", {"where to look, no true number", "错在何处，但不给出正确的数"}},
+       {"mha check mine.json answers/ --format csv   ",
+        {"a folder of answers, one line each", "一个文件夹的答卷，每份一行"}},
+       {"mha check class/ -o grades.csv              ", {"everyone's own problem", "每人自己的题目；--summary 看全班"}},
+       {"mha check worked class.jsonl -o report.json ",
+        {"an answer a line, with \"name\"", "每行一份答卷，各有 \"name\""}}});
 }
 
 }  // namespace

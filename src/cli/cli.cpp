@@ -7,7 +7,6 @@
 
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
-#include "cli/help.hpp"
 #include "compute/cpu_variants.hpp"
 #include "core/suggest.hpp"
 
@@ -15,17 +14,14 @@ namespace mha::cli {
 namespace {
 
 const Command& find_command(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const Command& command : commands) {
+  for (const Command& command : commands)
     if (command.name == name) return command;
-    names.push_back(command.name);
-  }
   if (name.starts_with("-"))
     throw Error(
         {"expected a command before '{}'; `mha --help` lists the commands", "'{}' 前面应有命令；`mha --help` 列出全部命令"},
         name);
   throw Error({"unknown command '{}'.{} `mha --help` lists the commands", "没有命令 '{}'。{}`mha --help` 列出全部命令"},
-              name, did_you_mean(name, names));
+              name, did_you_mean(name, column_of(commands, &Command::name)));
 }
 
 // Options are taken as they are written, so a long one that is not known may be a slip of the pen.

@@ -1,4 +1,5 @@
-// The options of a command as CLI11 has them. Only options.cpp, help.cpp and cli.cpp include it: CLI11 is slow to compile.
+// The options of a command as CLI11 has them, and its help. Only options.cpp, help.cpp and cli.cpp include it: CLI11 is
+// slow to compile.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,5 +16,11 @@ class CommandLine : public CLI::App {
 
   Language language;
 };
+
+// All commands.
+std::string overview(Language language);
+
+// One command: what it takes, and examples. CLI11's own differs between its versions and speaks English.
+std::string help_of(const CommandLine& app);
 
 }  // namespace mha::cli

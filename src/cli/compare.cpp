@@ -11,8 +11,7 @@
 #include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "show/words/phrases.hpp"
-#include "study/compare/compare_json.hpp"
-#include "study/compare/compare_page.hpp"
+#include "study/compare/compare.hpp"
 
 namespace mha::cli {
 namespace {
@@ -27,17 +26,13 @@ struct CompareOptions {
 };
 
 constexpr Text with_mistake{"{0} with {1}", "{0}（错误 {1}）"};
-constexpr Text mistake_hidden{"This problem cannot show this mistake: every number comes out right.",
-                              "这道题看不出这种错误：每个数仍然正确。"};
 constexpr Text shown_elsewhere{"`mha compare {} --mistake {}` shows it.", "`mha compare {} --mistake {}` 可以看出。"};
 
 const study::Mistake& mistake_called(const std::string& id) {
   if (const study::Mistake* mistake = study::find_mistake(id)) return *mistake;
-  std::vector<std::string_view> ids;
-  for (const study::Mistake& mistake : study::mistakes()) ids.push_back(mistake.id);
   throw Error({"--mistake '{}': no mistake has this id.{} `mha mistakes` lists them",
                "--mistake '{}'：没有这个标识的错误。{}`mha mistakes` 列出全部错误"},
-              id, did_you_mean(id, ids));
+              id, did_you_mean(id, column_of(study::mistakes(), &study::Mistake::id)));
 }
 
 show::Words named(const Problem& problem, const std::string& name, Language language) {
@@ -79,8 +74,9 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
   remarks.emplace_back(study::in_layout(mistake.what.in(language), problem.layout));
   const study::Variant* shown = shown_form(problem, forms);
   if (shown == nullptr)
-    remarks.emplace_back(show::say(language, mistake_hidden) + (language == Language::en ? " " : "") +
-                         elsewhere(mistake).in(language));
+    remarks.emplace_back(show::say(language, {"This problem cannot show this mistake: every number comes out right.",
+                                              "这道题看不出这种错误：每个数仍然正确。"}) +
+                         (language == Language::en ? " " : "") + elsewhere(mistake).in(language));
   if (shown == nullptr) shown = &forms.front();
   std::string id(mistake.id);
   if (!shown->detail.empty())
@@ -142,14 +138,10 @@ Action setup_compare(CommandLine& app) {
   declare_pause(app, options->pause);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);
-  declare_footer(app, {"examples:\n"
-                       "  mha compare worked --mistake no_scale      what a forgotten scale does\n"
-                       "  mha compare bag_zh bag_one_head_zh         four heads against one\n"
-                       "  mha compare mine.json theirs.json --steps weights,output",
-                       "示例：\n"
-                       "  mha compare worked --mistake no_scale      漏了缩放会怎样\n"
-                       "  mha compare bag_zh bag_one_head_zh         四个头与一个头对照\n"
-                       "  mha compare mine.json theirs.json --steps weights,output"});
+  declare_examples(app, {},
+                   {{"mha compare worked --mistake no_scale      ", {"what a forgotten scale does", "漏了缩放会怎样"}},
+                    {"mha compare bag_zh bag_one_head_zh         ", {"four heads against one", "四个头与一个头对照"}},
+                    {"mha compare mine.json theirs.json --steps weights,output"}});
   return [options](World& world) {
     if (options->pause) expect_terminal(world);
     const std::size_t wanted = options->mistake ? 1 : 2;

@@ -101,16 +101,12 @@ Action setup_cost(CommandLine& app) {
       {"heads: a line for each number of heads; or tokens=128,256,512", "heads：每种头数一行；或 tokens=128,256,512"});
   declare_output(app, texts->output, page_or_json);
   declare_language(app, texts->lang, {"page", "页面"});
-  declare_footer(app, {"examples:\n"
-                       "  mha cost --d-model 512 --heads 8 --tokens 128              with the formulas\n"
-                       "  mha cost --model bert-base --tokens 512 --against heads=1  what one head costs\n"
-                       "  mha cost --model llama-3-8b --tokens 64 --sweep kv-heads   what groups save\n"
-                       "  mha cost mine.json --format json                           for a program",
-                       "示例：\n"
-                       "  mha cost --d-model 512 --heads 8 --tokens 128              公式和数值\n"
-                       "  mha cost --model bert-base --tokens 512 --against heads=1  一个头的开销\n"
-                       "  mha cost --model llama-3-8b --tokens 64 --sweep kv-heads   分组能省多少\n"
-                       "  mha cost mine.json --format json                           供程序读取"});
+  declare_examples(
+      app, {},
+      {{"mha cost --d-model 512 --heads 8 --tokens 128              ", {"with the formulas", "公式和数值"}},
+       {"mha cost --model bert-base --tokens 512 --against heads=1  ", {"what one head costs", "一个头的开销"}},
+       {"mha cost --model llama-3-8b --tokens 64 --sweep kv-heads   ", {"what groups save", "分组能省多少"}},
+       {"mha cost mine.json --format json                           ", {"for a program", "供程序读取"}}});
   return [texts](World& world) {
     tell_cost(*texts, world);
     return Exit::fine;

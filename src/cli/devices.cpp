@@ -51,14 +51,11 @@ Action setup_devices(CommandLine& app) {
   auto options = std::make_shared<DevicesOptions>();
   declare_language(app, options->lang, {"list", "列表"});
   declare_output(app, options->output, page_only);
-  declare_footer(app, {"examples:\n"
-                       "  mha devices                              the list\n"
-                       "  mha run --device opencl:0 --dtype f32    compute on one of them\n"
-                       "  mha run --device opencl:0 --against cpu  and hold each step against the CPU",
-                       "示例：\n"
-                       "  mha devices                              列表\n"
-                       "  mha run --device opencl:0 --dtype f32    在其中一个设备上计算\n"
-                       "  mha run --device opencl:0 --against cpu  并把每一步与 CPU 对照"});
+  declare_examples(
+      app, {},
+      {{"mha devices                              ", {"the list", "列表"}},
+       {"mha run --device opencl:0 --dtype f32    ", {"compute on one of them", "在其中一个设备上计算"}},
+       {"mha run --device opencl:0 --against cpu  ", {"and hold each step against the CPU", "并把每一步与 CPU 对照"}}});
   return [options](World& world) {
     list_devices(language_from(options->lang, world), options->output, world);
     return Exit::fine;

@@ -39,12 +39,9 @@ Action setup_examples(CommandLine& app) {
   declare_argument(app, "NAME", options->name, {"print the JSON of this example", "打印这个示例的 JSON"});
   declare_language(app, options->lang, {"list", "列表"});
   declare_output(app, options->output, page_only);
-  declare_footer(app, {"examples:\n"
-                       "  mha examples                       the list\n"
-                       "  mha examples worked > mine.json    start your own from one",
-                       "示例：\n"
-                       "  mha examples                       列表\n"
-                       "  mha examples worked > mine.json    以一个示例为起点"});
+  declare_examples(app, {},
+                   {{"mha examples                       ", {"the list", "列表"}},
+                    {"mha examples worked > mine.json    ", {"start your own from one", "以一个示例为起点"}}});
   return [options](World& world) {
     const Language language = language_from(options->lang, world);
     if (options->name)

@@ -17,11 +17,9 @@
 #include "io/problem/answer.hpp"
 #include "io/problem/problem_writer.hpp"
 #include "io/problem/trace_writer.hpp"
-#include "show/text/markdown_writer.hpp"
 #include "show/text/text_writer.hpp"
 #include "study/exercise/exercise.hpp"
 #include "study/exercise/exercise_files.hpp"
-#include "study/exercise/worksheet.hpp"
 
 namespace mha::cli {
 namespace {
@@ -71,10 +69,8 @@ study::ExerciseSizes sizes_from(const ExerciseTexts& texts) {
 }
 
 const study::Difficulty& difficulty_from(const ExerciseTexts& texts) {
-  std::vector<std::string_view> names;
-  names.reserve(study::difficulties.size());
-  for (const study::Difficulty& difficulty : study::difficulties) names.push_back(difficulty.name);
-  return study::difficulties[parse_choice("--difficulty", texts.difficulty.value_or("normal"), names)];
+  const std::string name = texts.difficulty.value_or("normal");
+  return study::difficulties[parse_choice("--difficulty", name, column_of(study::difficulties, &study::Difficulty::name))];
 }
 
 ExerciseRequest exercise_request_from(const ExerciseTexts& texts, const World& world) {
@@ -216,22 +212,6 @@ void warn_of_blind_spots(const study::ExerciseSizes& sizes, const study::BlindSp
        better.tokens, better.d_model, better.heads, groups);
 }
 
-constexpr Text exercise_examples = {
-    "DIR gets problem.json, worksheet.md, worksheet.txt and answer.json (to be filled in), and for the teacher key.json, "
-    "key_rounded.json and mistakes.json. With --roster each student gets DIR/NAME, and the teacher DIR/teacher.\n\n"
-    "examples:\n"
-    "  mha exercise -o monday                       5 tokens, d_model 6, 3 heads\n"
-    "  mha exercise --tokens 5 --mask causal --bias --seed 7 -o week2\n"
-    "  mha exercise --roster names.csv -o class     everyone gets other numbers\n"
-    "  mha check monday/problem.json monday/answer.json",
-    "文件夹里会有 problem.json、worksheet.md、worksheet.txt 和 answer.json（供填写），以及给教师的 key.json、"
-    "key_rounded.json 和 mistakes.json。有 --roster 时，每个学生的在 文件夹/姓名，教师的在 文件夹/teacher。\n\n"
-    "示例：\n"
-    "  mha exercise -o monday                       5 个词元，d_model 6，3 个头\n"
-    "  mha exercise --tokens 5 --mask causal --bias --seed 7 -o week2\n"
-    "  mha exercise --roster names.csv -o class     每人的数都不同\n"
-    "  mha check monday/problem.json monday/answer.json"};
-
 }  // namespace
 
 Action setup_exercise(CommandLine& app) {
@@ -263,7 +243,17 @@ Action setup_exercise(CommandLine& app) {
   declare_option(app, "--due", texts->due, "TEXT",
                  {"until when it is handed in, as it shall stand there", "截止时间，照所写的印上"});
   declare_language(app, texts->lang, {"worksheet", "练习单"});
-  declare_footer(app, exercise_examples);
+  declare_examples(
+      app,
+      {"DIR gets problem.json, worksheet.md, worksheet.txt and answer.json (to be filled in), and for the teacher "
+       "key.json, key_rounded.json and mistakes.json. With --roster each student gets DIR/NAME, and the teacher "
+       "DIR/teacher.",
+       "文件夹里会有 problem.json、worksheet.md、worksheet.txt 和 answer.json（供填写），以及给教师的 "
+       "key.json、key_rounded.json 和 mistakes.json。有 --roster 时，每个学生的在 文件夹/姓名，教师的在 文件夹/teacher。"},
+      {{"mha exercise -o monday                       5 ", {"tokens, d_model 6, 3 heads", "个词元，d_model 6，3 个头"}},
+       {"mha exercise --tokens 5 --mask causal --bias --seed 7 -o week2"},
+       {"mha exercise --roster names.csv -o class     ", {"everyone gets other numbers", "每人的数都不同"}},
+       {"mha check monday/problem.json monday/answer.json"}});
   return [texts](World& world) {
     const ExerciseRequest request = exercise_request_from(*texts, world);
     const study::ExerciseMaker maker(request.sizes, *request.difficulty);

@@ -108,27 +108,14 @@ void explain_entries(ExplainRequest request, const ExplainTexts& texts, World& w
   const Trace trace = trace_of(plan, ranges, request, world);
   if (json) request.page.index_base = 1;  // as in all files
   const show::Scenes layers = show::scenes_of(problem, plan, trace, request.page);
-  for (study::ExplainedRange& explained : ranges) explained.entries = study::explain(layers, explained.range, request.depth);
+  for (study::ExplainedRange& explained : ranges)
+    explained.entries = study::explain(layers, explained.range, request.depth);
   if (json)
     write_explained_json(layers, ranges, output.sink());
   else
     output.write(describe(layers, ranges));
   output.finish();
 }
-
-constexpr Text explain_examples = {
-    "examples:\n"
-    "  mha explain 'Y[1,1]'                       an entry of the worked 3×4 example\n"
-    "  mha explain mine.json 'scores2[1,1]' 'A2[1,1]'\n"
-    "  mha explain mine.json 'A1[2,*]'            a row\n"
-    "  mha explain 'Y[1,1]' --depth all           down to X and the weights\n"
-    "  mha explain 'head1[2,2]' --round 3         each step rounded, as with a pencil",
-    "示例：\n"
-    "  mha explain 'Y[1,1]'                       3×4 手算示例的一个元素\n"
-    "  mha explain mine.json 'scores2[1,1]' 'A2[1,1]'\n"
-    "  mha explain mine.json 'A1[2,*]'            一行\n"
-    "  mha explain 'Y[1,1]' --depth all           一直讲到 X 和权重矩阵\n"
-    "  mha explain 'head1[2,2]' --round 3         每步四舍五入，如同笔算"};
 
 }  // namespace
 
@@ -146,7 +133,13 @@ Action setup_explain(CommandLine& app) {
   declare_computation_options(app, texts->computation);
   declare_page_options(app, texts->page);
   declare_allow_outside(app, texts->allow_outside);
-  declare_footer(app, explain_examples);
+  declare_examples(
+      app, {},
+      {{"mha explain 'Y[1,1]'                       ", {"an entry of the worked 3×4 example", "3×4 手算示例的一个元素"}},
+       {"mha explain mine.json 'scores2[1,1]' 'A2[1,1]'"},
+       {"mha explain mine.json 'A1[2,*]'            ", {"a row", "一行"}},
+       {"mha explain 'Y[1,1]' --depth all           ", {"down to X and the weights", "一直讲到 X 和权重矩阵"}},
+       {"mha explain 'head1[2,2]' --round 3         ", {"each step rounded, as with a pencil", "每步四舍五入，如同笔算"}}});
   return [texts](World& world) {
     explain_entries(explain_request_from(*texts, world), *texts, world);
     return Exit::fine;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/values.hpp"
+#include "core/suggest.hpp"
 
 namespace mha::cli {
 namespace {
@@ -25,21 +26,15 @@ std::vector<const Format*> printable(Kinds kinds) {
   return result;
 }
 
-std::vector<std::string_view> names_of(const std::vector<const Format*>& rows) {
-  std::vector<std::string_view> names;
-  for (const Format* format : rows) names.push_back(format->name);
-  return names;
-}
-
 }  // namespace
 
 std::string format_names(Kinds kinds, std::string_view separator) {
-  return fmt::format("{}", fmt::join(names_of(printable(kinds)), separator));
+  return fmt::format("{}", fmt::join(column_of(printable(kinds), &Format::name), separator));
 }
 
 const Format& format_named(const std::optional<std::string>& name, Kinds kinds) {
   const std::vector<const Format*> rows = printable(kinds);
-  return name ? *rows[parse_choice("--format", *name, names_of(rows))] : *rows.front();
+  return name ? *rows[parse_choice("--format", *name, column_of(rows, &Format::name))] : *rows.front();
 }
 
 const Format* format_of_file(std::string_view path, Kinds kinds) {

@@ -1,13 +1,11 @@
 // What --help prints: the commands, and the options of one.
-#include "cli/help.hpp"
+#include "cli/command_line.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "cli/command_line.hpp"
 #include "cli/commands.hpp"
-#include "show/text/width.hpp"
 #include "show/text/wrap.hpp"
 
 namespace mha::cli {

@@ -7,7 +7,6 @@
 #include "io/files/output_file.hpp"
 #include "io/files/paths.hpp"
 #include "io/model/model_import.hpp"
-#include "io/model/model_problem.hpp"
 
 namespace mha::cli {
 namespace {
@@ -119,24 +118,6 @@ class Import {
   io::ImportedAttention found_;
 };
 
-constexpr Text import_examples = {
-    "MODEL is a .safetensors or .npz file, a model.safetensors.index.json or the folder of a model. config.json beside it "
-    "says how "
-    "many "
-    "heads there are and how they attend; where there is none, the options say it.\n\n"
-    "examples:\n"
-    "  mha import bert/ --layer 3 --x X.npy -o problem.json     counted from 0\n"
-    "  mha import gpt2/model.safetensors --layer 0 -o problem.json\n"
-    "  mha import layer.safetensors --family llama --heads 32 -o problem.json\n"
-    "  mha run problem.json --steps weights --heads 1",
-    "模型是 .safetensors 或 .npz 文件、model.safetensors.index.json 或模型的文件夹。旁边的 config.json 说明有几个头、"
-    "如何作注意力；没有它时由选项说明。\n\n"
-    "示例：\n"
-    "  mha import bert/ --layer 3 --x X.npy -o problem.json     从 0 数起\n"
-    "  mha import gpt2/model.safetensors --layer 0 -o problem.json\n"
-    "  mha import layer.safetensors --family llama --heads 32 -o problem.json\n"
-    "  mha run problem.json --steps weights --heads 1"};
-
 void declare_import_options(CommandLine& app, ImportTexts& texts) {
   declare_argument(app, "MODEL", texts.model,
                    {"a .safetensors or .npz file, an index of shards, or the folder of a model",
@@ -168,7 +149,16 @@ void declare_import_options(CommandLine& app, ImportTexts& texts) {
   declare_option(app, "--ignore", texts.ignore, "NAMES",
                  {"go without these parts that mha does not compute", "不要这些 mha 不计算的部分"});
   declare_language(app, texts.lang, {"messages", "消息"});
-  declare_footer(app, import_examples);
+  declare_examples(
+      app,
+      {"MODEL is a .safetensors or .npz file, a model.safetensors.index.json or the folder of a model. config.json beside "
+       "it says how many heads there are and how they attend; where there is none, the options say it.",
+       "模型是 .safetensors 或 .npz 文件、model.safetensors.index.json 或模型的文件夹。旁边的 config.json "
+       "说明有几个头、如何作注意力；没有它时由选项说明。"},
+      {{"mha import bert/ --layer 3 --x X.npy -o problem.json     ", {"counted from 0", "从 0 数起"}},
+       {"mha import gpt2/model.safetensors --layer 0 -o problem.json"},
+       {"mha import layer.safetensors --family llama --heads 32 -o problem.json"},
+       {"mha run problem.json --steps weights --heads 1"}});
 }
 
 }  // namespace

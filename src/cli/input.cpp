@@ -21,9 +21,7 @@ const io::EmbeddedFile* find_example(const std::string& name) {
 }
 
 Saying suggestion(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const io::EmbeddedFile& example : io::examples()) names.push_back(example.name);
-  return did_you_mean(name, names);
+  return did_you_mean(name, column_of(io::examples(), &io::EmbeddedFile::name));
 }
 
 bool exists(const std::string& path) {

@@ -23,9 +23,6 @@ struct MistakesOptions {
 constexpr Text all_title{"Mistakes in multi-head attention", "多头注意力中的常见错误"};
 constexpr Text problem_title{"Mistakes that show in this problem", "这道题看得出的错误"};
 constexpr Text shown_count{"{} of {} mistakes show in this problem.", "{1} 种错误中，这道题看得出 {0} 种。"};
-constexpr Text hidden_title{"Mistakes that this problem hides", "这道题看不出的错误"};
-constexpr Text hidden_remark{"They can be made here, and every number comes out right.", "犯了这些错误，每个数仍然正确。"};
-constexpr Text impossible_title{"Mistakes that cannot be made here", "在这道题中不可能犯的错误"};
 constexpr Text alike_title{"Mistakes that give the same numbers here", "在这道题中数值相同、无法区分的错误"};
 constexpr Text id_header{"id", "标识"};
 constexpr Text what_header{"what was done, and the remedy", "错在哪里，应当怎样"};
@@ -75,12 +72,12 @@ void list_for(const Problem& problem, show::PageBuilder& page) {
   if (!alike.empty()) page.section({page.say(alike_title)});
   for (const std::vector<std::string_view>& group : alike) add_ids(group, page);
   if (!hides.empty()) {
-    page.section({page.say(hidden_title)});
-    page.paragraph(hidden_remark);
+    page.section({page.say({"Mistakes that this problem hides", "这道题看不出的错误"})});
+    page.paragraph({"They can be made here, and every number comes out right.", "犯了这些错误，每个数仍然正确。"});
     add_ids(hides, page);
   }
   if (!impossible.empty()) {
-    page.section({page.say(impossible_title)});
+    page.section({page.say({"Mistakes that cannot be made here", "在这道题中不可能犯的错误"})});
     add_ids(impossible, page);
   }
 }
@@ -95,12 +92,9 @@ Action setup_mistakes(CommandLine& app) {
   declare_output(app, options->output, page_only);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);
-  declare_footer(app, {"examples:\n"
-                       "  mha mistakes             all of them\n"
-                       "  mha mistakes worked      those that the worked example can show",
-                       "示例：\n"
-                       "  mha mistakes             全部错误\n"
-                       "  mha mistakes worked      3×4 手算示例看得出的错误"});
+  declare_examples(app, {},
+                   {{"mha mistakes             ", {"all of them", "全部错误"}},
+                    {"mha mistakes worked      ", {"those that the worked example can show", "3×4 手算示例看得出的错误"}}});
   return [options](World& world) {
     show::PageBuilder page(language_from(options->page.lang, world));
     Output output(options->output, page_only, style_from(options->page, world), world);

@@ -17,12 +17,9 @@ Action setup_models(CommandLine& app) {
   auto options = std::make_shared<ModelsOptions>();
   declare_language(app, options->lang, {"list", "列表"});
   declare_output(app, options->output, page_or_json);
-  declare_footer(app, {"examples:\n"
-                       "  mha models                                  the list\n"
-                       "  mha cost --model llama-2-70b --tokens 4096  what one of them costs",
-                       "示例：\n"
-                       "  mha models                                  列表\n"
-                       "  mha cost --model llama-2-70b --tokens 4096  其中一个的开销"});
+  declare_examples(app, {},
+                   {{"mha models                                  ", {"the list", "列表"}},
+                    {"mha cost --model llama-2-70b --tokens 4096  ", {"what one of them costs", "其中一个的开销"}}});
   return [options](World& world) {
     Output output(options->output, page_or_json, style_from({}, world), world);
     output.open({});

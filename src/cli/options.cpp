@@ -44,8 +44,11 @@ void declare_arguments(CommandLine& app, const char* name, std::vector<std::stri
   app.add_option(name, values, help.in(app.language))->transform(as_written);
 }
 
-void declare_footer(CommandLine& app, const Text& text) {
-  app.footer(std::string(text.in(app.language)));
+void declare_examples(CommandLine& app, const Text& remarks, const std::vector<Example>& examples) {
+  std::string text(remarks.in(app.language));
+  text += say(app.language, {"{}examples:\n", "{}示例：\n"}, text.empty() ? "" : "\n\n");
+  for (const Example& example : examples) text += fmt::format("  {}{}\n", example.command, example.what.in(app.language));
+  app.footer(text);
 }
 
 void declare_language(CommandLine& app, std::optional<std::string>& text, const Text& what) {

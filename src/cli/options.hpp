@@ -36,8 +36,13 @@ void declare_flag(CommandLine& app, const char* name, bool& flag, const Saying& 
 void declare_argument(CommandLine& app, const char* name, std::optional<std::string>& value, const Saying& help);
 void declare_arguments(CommandLine& app, const char* name, std::vector<std::string>& values, const Saying& help);
 
-// Stands below the options in a command's help.
-void declare_footer(CommandLine& app, const Text& text);
+// Stand below the options in a command's help: what else there is to know, and commands to try. A command ends with the
+// blanks that set what it does beside those of the others.
+struct Example {
+  std::string_view command;
+  Text what = {};
+};
+void declare_examples(CommandLine& app, const Text& remarks, const std::vector<Example>& examples);
 
 // --lang, for every command that speaks both languages; `what` is "page" or the like. The locale's where nothing is
 // written.

@@ -16,7 +16,7 @@
 #include "io/problem/trace_writer.hpp"
 #include "show/pages/describe.hpp"
 #include "show/text/text_writer.hpp"
-#include "study/check/against_page.hpp"
+#include "study/check/against.hpp"
 
 namespace mha::cli {
 namespace {
@@ -92,9 +92,6 @@ bool tells_page(const RunRequest& request) {
                      [](const auto& output) { return output.second->kind == Format::Kind::page; });
 }
 
-constexpr Text no_such_step = {"this problem has none of the steps that --steps names, so none is shown",
-                               "这道题没有 --steps 所列的步骤，因此没有内容可显示"};
-
 // Hands rows on to every export.
 class AllExports : public RowTaker {
  public:
@@ -146,7 +143,9 @@ class Run {
     for (const auto& [path, format] : request_.outputs) files.emplace_back(path);
     open_exports(files, device);
     trace_ = compute::run(plan_, options(device));
-    if (!texts_.quiet && !shows_any_step()) tell(world_, no_such_step);
+    if (!texts_.quiet && !shows_any_step())
+      tell(world_, {"this problem has none of the steps that --steps names, so none is shown",
+                    "这道题没有 --steps 所列的步骤，因此没有内容可显示"});
     if (!texts_.quiet)
       for (const std::string& warning : show::warnings(problem_, plan_, request_.page)) tell_line(world_, warning);
     const Exit written = write_files(files);
@@ -257,26 +256,6 @@ class Run {
   AllExports takers_{exports_};
 };
 
-constexpr Text run_examples = {
-    "examples:\n"
-    "  mha run                                    the worked 3×4 example\n"
-    "  mha run mine.json --round 3                each step rounded, as with a pencil\n"
-    "  mha run mine.json -o trace.json            every step as JSON\n"
-    "  mha run mine.json --steps output -o y.npy  one matrix for NumPy\n"
-    "  mha run packed --steps packed,Q --heads 2  only these steps, only head 2\n"
-    "  mha run --device gpu --dtype f32 --against cpu  each step held against the CPU\n"
-    "  mha run bag_zh --lang zh --steps weights   in Chinese\n"
-    "  cat mine.json | mha run -                  from standard input",
-    "示例：\n"
-    "  mha run                                    3×4 手算示例\n"
-    "  mha run mine.json --round 3                每步四舍五入，如同笔算\n"
-    "  mha run mine.json -o trace.json            每一步写成 JSON\n"
-    "  mha run mine.json --steps output -o y.npy  给 NumPy 的一个矩阵\n"
-    "  mha run packed --steps packed,Q --heads 2  只看这些步骤和头 2\n"
-    "  mha run --device gpu --dtype f32 --against cpu  每一步与 CPU 对照\n"
-    "  mha run bag_zh --lang zh --steps weights   用中文\n"
-    "  cat mine.json | mha run -                  从标准输入"};
-
 void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
   declare_arguments(app, "PROBLEM", texts.problem,
                     {"a file, - for standard input, or an example's name (default: worked)",
@@ -309,7 +288,16 @@ void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
       app, "--pause", texts.pause,
       {"on a terminal: one step, then Enter for the next, q to end", "在终端上：显示一步，按回车显示下一步，q 结束"});
   declare_flag(app, "-q,--quiet", texts.quiet, {"no warnings", "不显示警告"});
-  declare_footer(app, run_examples);
+  declare_examples(
+      app, {},
+      {{"mha run                                    ", {"the worked 3×4 example", "3×4 手算示例"}},
+       {"mha run mine.json --round 3                ", {"each step rounded, as with a pencil", "每步四舍五入，如同笔算"}},
+       {"mha run mine.json -o trace.json            ", {"every step as JSON", "每一步写成 JSON"}},
+       {"mha run mine.json --steps output -o y.npy  ", {"one matrix for NumPy", "给 NumPy 的一个矩阵"}},
+       {"mha run packed --steps packed,Q --heads 2  ", {"only these steps, only head 2", "只看这些步骤和头 2"}},
+       {"mha run --device gpu --dtype f32 --against cpu  ", {"each step held against the CPU", "每一步与 CPU 对照"}},
+       {"mha run bag_zh --lang zh --steps weights   ", {"in Chinese", "用中文"}},
+       {"cat mine.json | mha run -                  ", {"from standard input", "从标准输入"}}});
 }
 
 }  // namespace

@@ -12,15 +12,9 @@ namespace mha::cli {
 
 Action setup_schema(CommandLine& app) {
   auto name = std::make_shared<std::optional<std::string>>();
-  std::vector<std::string_view> names;
-  for (const io::EmbeddedFile& schema : io::schemas()) names.push_back(schema.name);
+  const std::vector<std::string_view> names = column_of(io::schemas(), &io::EmbeddedFile::name);
   declare_argument(app, "NAME", *name, listed(names));
-  declare_footer(app, {"examples:\n"
-                       "  mha schema problem > problem.schema.json\n"
-                       "  mha schema trace",
-                       "示例：\n"
-                       "  mha schema problem > problem.schema.json\n"
-                       "  mha schema trace"});
+  declare_examples(app, {}, {{"mha schema problem > problem.schema.json"}, {"mha schema trace"}});
   return [name, names](World& world) {
     if (!*name) throw Error({"which schema? Known are {}", "哪个 schema？可以写 {}"}, listed(names));
     world.out.write(io::schemas()[parse_choice("schema", **name, names)].text);

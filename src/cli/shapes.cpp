@@ -24,14 +24,11 @@ Action setup_shapes(CommandLine& app) {
                 "给元素起名，看 reshape 和 transpose 把各个元素放到哪里"});
   declare_output(app, options->output, page_only);
   declare_language(app, options->lang, {"page", "页面"});
-  declare_footer(app, {"examples:\n"
-                       "  mha shapes --d-model 8 --heads 2 --tokens 3 --batch 2  every step\n"
-                       "  mha shapes --d-model 8 --heads 2 --tokens 3 --labels   where each entry goes\n"
-                       "  mha shapes --model llama-3-8b --tokens 4096            of a published model",
-                       "示例：\n"
-                       "  mha shapes --d-model 8 --heads 2 --tokens 3 --batch 2  每一步\n"
-                       "  mha shapes --d-model 8 --heads 2 --tokens 3 --labels   各元素到哪里去\n"
-                       "  mha shapes --model llama-3-8b --tokens 4096            已发表模型的"});
+  declare_examples(
+      app, {},
+      {{"mha shapes --d-model 8 --heads 2 --tokens 3 --batch 2  ", {"every step", "每一步"}},
+       {"mha shapes --d-model 8 --heads 2 --tokens 3 --labels   ", {"where each entry goes", "各元素到哪里去"}},
+       {"mha shapes --model llama-3-8b --tokens 4096            ", {"of a published model", "已发表模型的"}}});
   return [options](World& world) {
     Output output(options->output, page_only, style_from({}, world), world);
     const Problem problem = sized_problem(options->sizes, true, world).problem;

@@ -10,17 +10,10 @@
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
+#include "core/utf8.hpp"
 
 namespace mha::cli {
 namespace {
-
-// Digits only: no sign, no exponent, no 0x. False where the number does not fit.
-bool read_digits(std::string_view text, Index& number) {
-  const char* end = text.data() + text.size();
-  if (text.empty() || text.front() == '-') return false;
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && stop == end;
-}
 
 // "a-b" as its two ends, "a" as a twice.
 std::pair<std::string_view, std::string_view> ends_of_range(std::string_view item) {
@@ -37,8 +30,8 @@ std::pair<std::size_t, std::size_t> steps_called(std::string_view name, std::str
     if (name == step_names[i].id) return {i, i};
   for (std::size_t i = 0; i < step_count; ++i)
     if (name == step_names[i].symbol && !is_packed(step_names[i].step)) return {i, i};
-  std::vector<std::string_view> names{"packed"};
-  for (const StepName& step : step_names) names.push_back(step.id);
+  std::vector<std::string_view> names = column_of(step_names, &StepName::id);
+  names.insert(names.begin(), "packed");
   throw Error({"{}: no step is called '{}'.{} The steps are {}", "{}：没有叫 '{}' 的步骤。{}步骤有 {}"}, option, name,
               did_you_mean(name, names), listed(names));
 }
@@ -60,11 +53,11 @@ std::vector<std::string_view> split_at_commas(std::string_view option, std::stri
 }
 
 int parse_number(std::string_view option, std::string_view text, int least, int most) {
-  Index number = 0;
-  if (!read_digits(text, number) || number < least || number > most)
+  const std::optional<Index> number = whole_number(text);
+  if (!number || *number < least || *number > most)
     throw Error({"{} '{}': expected a whole number from {} to {}", "{} '{}'：应为 {} 到 {} 的整数"}, option, text, least,
                 most);
-  return static_cast<int>(number);
+  return static_cast<int>(*number);
 }
 
 double parse_tolerance(std::string_view option, std::string_view text) {
@@ -81,10 +74,11 @@ std::vector<Index> parse_numbers(std::string_view option, std::string_view text,
   std::vector<bool> chosen(static_cast<std::size_t>(count), false);
   for (const std::string_view item : split_at_commas(option, text)) {
     const auto [first_text, last_text] = ends_of_range(item);
-    Index first = 0, last = 0;
-    if (!read_digits(first_text, first) || !read_digits(last_text, last))
+    const std::optional<Index> whole_first = whole_number(first_text), whole_last = whole_number(last_text);
+    if (!whole_first || !whole_last)
       throw Error({"{} '{}': '{}' is no number; write a list such as 1,3-5", "{} '{}'：'{}' 不是数；列表写作 1,3-5 这样"},
                   option, text, item);
+    const Index first = *whole_first, last = *whole_last;
     if (first > last)
       throw Error({"{} '{}': the range {} runs backwards; write {}-{}", "{} '{}'：范围 {} 前后颠倒；请写 {}-{}"}, option,
                   text, item, last, first);

@@ -18,9 +18,7 @@ constexpr std::string_view numbered = "opencl:";
 constexpr int largest_number = 999;
 
 [[noreturn]] void refuse(std::string_view text) {
-  std::vector<std::string_view> names;
-  names.reserve(device_names.size());
-  for (const DeviceName& row : device_names) names.push_back(row.name);
+  const std::vector<std::string_view> names = column_of(device_names, &DeviceName::name);
   throw Error({"--device '{}': expected cpu, gpu, opencl, opencl:N (N from 0 to {}) or auto.{}",
                "--device '{}'：应为 cpu、gpu、opencl、opencl:N（N 从 0 到 {}）或 auto。{}"},
               text, largest_number, did_you_mean(text, names));

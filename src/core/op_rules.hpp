@@ -8,12 +8,6 @@
 
 namespace mha {
 
-// An entry of a value, at its own batch item and head.
-struct Entry {
-  Index item = 0, head = 0, row = 0, column = 0;
-  bool operator==(const Entry&) const = default;
-};
-
 struct Read {
   std::size_t operand;  // its place in step.in
   Entry at;             // in that operand, as it is stored

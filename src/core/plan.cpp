@@ -246,6 +246,11 @@ std::optional<ValueId> Plan::find(StepId step, int layer) const {
   return std::nullopt;
 }
 
+const Step* Plan::writer_of(ValueId id) const {
+  const auto writer = std::find_if(steps.begin(), steps.end(), [&](const Step& step) { return step.out == id; });
+  return writer == steps.end() ? nullptr : &*writer;
+}
+
 Plan make_plan(const Problem& problem) {
   Builder build;
   ValueId x = build.given(Role::input, "X", problem.X);

@@ -53,6 +53,8 @@ struct Plan {
   // The value that holds this step's result in this layer (X and the final norm are those of all), or nothing where there
   // is no such step.
   std::optional<ValueId> find(StepId step, int layer = 0) const;
+  // The step that computes this value; null for what is given.
+  const Step* writer_of(ValueId id) const;
 };
 
 // The steps of multi-head attention (Vaswani et al. 2017, section 3.2), its norms, residual sums and MLP, layer after

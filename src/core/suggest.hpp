@@ -1,14 +1,24 @@
 // "Did you mean …?": the known name that is nearest to what a person wrote.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/text.hpp"
 
 namespace mha {
+
+// What the rows of a table are called: column_of(families, &Family::name).
+template <typename Rows, typename Name>
+std::vector<std::string_view> column_of(const Rows& rows, Name name) {
+  std::vector<std::string_view> names;
+  for (const auto& row : rows) names.push_back(std::invoke(name, row));
+  return names;
+}
 
 // The nearest of the known names, or nothing where none is near. Case, separators and the digits 0 and 1 for O and l count
 // for nothing, so that Wq, W_q and wQ are all W_Q, and W_0 is W_O.

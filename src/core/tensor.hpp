@@ -23,7 +23,25 @@ struct Shape {
 
   Index size() const { return batch * heads * rows * cols; }
   bool operator==(const Shape&) const = default;
+  // But for the number of heads.
+  bool has_matrices_as(const Shape& other) const {
+    return batch == other.batch && rows == other.rows && cols == other.cols;
+  }
 };
+
+// An entry of a tensor, from 0.
+struct Entry {
+  Index item = 0, head = 0, row = 0, column = 0;
+  bool operator==(const Entry&) const = default;
+};
+
+template <typename Visit>
+void for_each_entry(const Shape& shape, Visit visit) {
+  for (Index item = 0; item < shape.batch; ++item)
+    for (Index head = 0; head < shape.heads; ++head)
+      for (Index row = 0; row < shape.rows; ++row)
+        for (Index column = 0; column < shape.cols; ++column) visit(Entry{item, head, row, column});
+}
 
 // Which of `small` entries serves entry i of `large` when an outer axis is broadcast: grouped-query attention's
 // ⌊i / (h/g)⌋ on the head axis, and "one for all" when small is 1. `small` divides `large`.
@@ -61,12 +79,14 @@ class Tensor {
 
   double& at(Index batch, Index head, Index row, Index col) { return data()[offset(batch, head, row, col)]; }
   double at(Index batch, Index head, Index row, Index col) const { return data()[offset(batch, head, row, col)]; }
+  double& at(const Entry& entry) { return at(entry.item, entry.head, entry.row, entry.column); }
+  double at(const Entry& entry) const { return at(entry.item, entry.head, entry.row, entry.column); }
 
   // The entry that stands at this place of a larger tensor onto which this one is broadcast: outer axes by the group
   // rule, rows and columns from 1 or exactly.
-  double spread(const Shape& onto, Index batch, Index head, Index row, Index col) const {
-    return at(broadcast(batch, shape_.batch, onto.batch), broadcast(head, shape_.heads, onto.heads),
-              shape_.rows == 1 ? 0 : row, shape_.cols == 1 ? 0 : col);
+  double spread(const Shape& onto, const Entry& entry) const {
+    return at(broadcast(entry.item, shape_.batch, onto.batch), broadcast(entry.head, shape_.heads, onto.heads),
+              shape_.rows == 1 ? 0 : entry.row, shape_.cols == 1 ? 0 : entry.column);
   }
 
   // The row that stands at this place of a larger tensor, likewise. Of a stored tensor it alone is read, into `room`, which

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <utf8proc.h>
+#include <charconv>
 
 namespace mha {
 namespace {
@@ -34,6 +35,20 @@ Character take_character(std::string_view& text) {
                             text.substr(0, valid ? static_cast<std::size_t>(length) : 1), valid};
   text.remove_prefix(character.bytes.size());
   return character;
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view digits) {
+  std::int64_t number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, number);
+  const bool whole = error == std::errc() && stop == end && digits.front() != '-';
+  return whole ? std::optional(number) : std::nullopt;
 }
 
 bool is_utf8(std::string_view text) {

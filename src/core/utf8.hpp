@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +20,12 @@ struct Character {
 Character take_character(std::string_view& text);
 
 bool is_utf8(std::string_view text);
+
+// Its letters from A to Z small.
+std::string lower_case(std::string text);
+
+// Decimal digits alone: no sign, no exponent, no 0x. Nothing where the number does not fit.
+std::optional<std::int64_t> whole_number(std::string_view digits);
 
 // How many columns it takes: Chinese and most emoji two, combining marks none.
 int columns_of(char32_t code);

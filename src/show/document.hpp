@@ -39,6 +39,11 @@ class Words {
   }
   const std::vector<Span>& spans() const { return spans_; }
   bool empty() const { return spans_.empty(); }
+  std::string plain() const {
+    std::string text;
+    for (const Span& span : spans_) text += span.text;
+    return text;
+  }
 
  private:
   std::vector<Span> spans_;

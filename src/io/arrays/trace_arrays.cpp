@@ -1,7 +1,7 @@
 // The arrays of a trace, listed as the writer of the JSON lists them, and the binary formats. A .npz file is a zip archive
 // whose entries are stored, so that sizes and places are known before the numbers are; a library would want each entry
 // whole, and copies the archive when it closes it.
-#include "io/arrays/trace_arrays.hpp"
+#include "io/arrays/trace_export.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -139,15 +139,13 @@ std::string safetensors_header(const std::vector<TraceArray>& arrays, Dtype dtyp
   JsonWriter& json = *writer;
   constexpr auto line = Spread::line;
   json.begin_object(line);
-  json.key("__metadata__");
-  json.begin_object(line);
+  json.begin_object("__metadata__", line);
   for (const auto& [key, value] : metadata) json.text(key, value);
   json.end();
   Index begin = 0;
   for (const TraceArray& array : arrays) {
     const Index end = begin + data_bytes(array, dtype);
-    json.key(array.name);
-    json.begin_object(line);
+    json.begin_object(array.name, line);
     json.text("dtype", dtype == Dtype::f32 ? "F32" : "F64");
     json.integers("shape", array.axes);
     json.integers("data_offsets", std::array{begin, end});

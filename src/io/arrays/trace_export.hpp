@@ -1,16 +1,67 @@
-// A trace as a binary file: .npy, .npz or .safetensors, its numbers in the dtype of the run.
+// A trace as a binary file: its arrays under their names ("heads.1.weights", "packed.Q", "output"), where the numbers of
+// each go, and what stands around them.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/trace.hpp"
-#include "io/arrays/trace_arrays.hpp"
 #include "io/files/output_file.hpp"
 
 namespace mha::io {
+
+struct TraceArray {
+  std::string name;
+  std::vector<Index> axes;  // rows and columns, in front of them the batch where there is one; a bias has one axis
+  ValueId value = -1;       // what the run computes: the matrices of this head of the value
+  Index head = 0;
+  std::shared_ptr<const Tensor> given;  // what is known before the run, and then
+  Index first_row = 0;                  // the place in there from which on its rows follow one another
+
+  Index rows() const;  // through all matrices
+  Index cols() const { return axes.back(); }
+};
+
+// In the order of the JSON. `with_weights` adds weights and the masks' matrices under "parameters.", named as in a problem,
+// heads and the masks of a list by their number. The arrays refer to the problem, which must outlive them.
+std::vector<TraceArray> trace_arrays(const Problem& problem, const Plan& plan, const Selection& selection,
+                                     bool with_weights);
+
+// Bytes at a place of the file.
+struct FilePiece {
+  Index begin = 0;
+  std::string bytes;
+};
+
+struct ArrayLayout {
+  std::vector<Index> begins;      // where the numbers of each array begin, little-endian, row after row
+  std::vector<FilePiece> around;  // everything else that is known beforehand
+  Index size = 0;                 // of the file, or where what is left to write begins
+};
+
+// One array; the shape's text as Python has it.
+ArrayLayout npy_layout(const TraceArray& array, Dtype dtype);
+
+// `metadata` are texts about the run.
+ArrayLayout safetensors_layout(const std::vector<TraceArray>& arrays, Dtype dtype,
+                               const std::vector<std::pair<std::string, std::string>>& metadata);
+
+// Entries stored as they are. `large` is the size from which on the zip format needs its 64-bit form.
+inline constexpr Index zip64_from = 0xFFFFFFFF;
+ArrayLayout npz_layout(const std::vector<TraceArray>& arrays, Dtype dtype, Index large = zip64_from);
+// What can be written only when the numbers are there, because it holds their checksums: `crc` gives that of so many bytes
+// from a place of the file.
+std::vector<FilePiece> npz_directory(const std::vector<TraceArray>& arrays, Dtype dtype, const ArrayLayout& layout,
+                                     const std::function<std::uint32_t(Index begin, Index count)>& crc,
+                                     Index large = zip64_from);
+
+constexpr Index bytes_of(Dtype dtype) {
+  return dtype == Dtype::f32 ? 4 : 8;
+}
 
 enum class BinaryFormat { npy, npz, safetensors };
 

@@ -15,7 +15,7 @@
 #include "core/suggest.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
-#include "io/files/student_names.hpp"
+#include "io/files/roster.hpp"
 
 namespace mha::io {
 namespace {

@@ -52,13 +52,6 @@ std::string folder_called(const std::string& name) {
   return folder;
 }
 
-// File systems may take "Anna" and "anna" for the same.
-std::string lower_case(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
-
 std::optional<Column> column_called(std::string_view field) {
   std::string word = lower_case(std::string(field));
   std::replace_if(
@@ -199,6 +192,7 @@ class RosterReader {
     students_.push_back({name, new_folder(name)});
   }
 
+  // File systems may take "Anna" and "anna" for the same.
   std::string new_folder(const std::string& name) {
     const std::string wanted = folder_called(name);
     std::string folder = wanted;

@@ -1,4 +1,4 @@
-// A class list: one student on each line of a CSV file.
+// Who the students are: a class list, and the names that learning platforms give to files and folders.
 #pragma once
 
 #include <map>
@@ -23,5 +23,18 @@ std::vector<Student> parse_roster(std::string_view text, std::string_view file);
 
 // Folder to name, from the columns "folder" and "name" of such a file.
 std::map<std::string, std::string> read_index(const std::string& path);
+
+struct Submitter {
+  std::string name, id;  // the platform's number for this student; empty: there is none
+};
+
+// Moodle's "Anna Li_12345_assignsubmission_file_answer.json" and its folders, Canvas's
+// "lianna_LATE_12345_67890_answer.json". A file that says no more than "answer.json" is that of its folder; another is
+// called as it is, without the ending.
+Submitter submitter_of(std::string_view path);
+
+// Folder to name, of the folders beside each other in `folder`: from Gradescope's submission_metadata.yml, or the index.csv
+// that `mha exercise --roster` writes. Empty where neither is there. Throws Error.
+std::map<std::string, std::string> names_of_folders(const std::string& folder);
 
 }  // namespace mha::io

@@ -1,5 +1,5 @@
 // Whose an answer is.
-#include "io/files/student_names.hpp"
+#include "io/files/roster.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,6 @@
 
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
-#include "io/files/roster.hpp"
 
 namespace mha::io {
 namespace {

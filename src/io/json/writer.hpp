@@ -40,6 +40,8 @@ class JsonWriter {
   void null();
 
   // A member of an object in one call.
+  void begin_object(std::string_view name, Spread spread = Spread::lines) { key(name), begin_object(spread); }
+  void begin_array(std::string_view name, Spread spread = Spread::lines) { key(name), begin_array(spread); }
   void text(std::string_view name, std::string_view value) { key(name), text(value); }
   void number(std::string_view name, double value, Dtype dtype = Dtype::f64) { key(name), number(value, dtype); }
   void integer(std::string_view name, std::optional<Index> value) { key(name), value ? integer(*value) : null(); }

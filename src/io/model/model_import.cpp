@@ -52,11 +52,8 @@ const Family& family_called(const std::string& name, Names names) {
                  "--family {}：这一层的张量名称不是 {} 的；这样的名称属于 {} 之一"},
                 name, family.title, listed(names_of_families(names)));
   }
-  std::vector<std::string_view> known;
-  known.reserve(families.size());
-  for (const Family& family : families) known.push_back(family.name);
   throw Error({"--family '{}': no family is called so.{}", "--family '{}'：没有叫这个名称的模型系列。{}"}, name,
-              did_you_mean_or_known(name, known));
+              did_you_mean_or_known(name, column_of(families, &Family::name)));
 }
 
 // The family and what says so.

@@ -358,9 +358,7 @@ void refuse_parts(const std::vector<FoundPart>& parts, const std::vector<std::st
 }
 
 void refuse_unknown_names(const std::vector<FoundPart>& parts, const std::vector<std::string>& ignored) {
-  std::vector<std::string_view> known;
-  known.reserve(uncomputed_parts.size() + parts.size());
-  for (const UncomputedPart& part : uncomputed_parts) known.push_back(part.name);
+  std::vector<std::string_view> known = column_of(uncomputed_parts, &UncomputedPart::name);
   for (const FoundPart& part : parts) known.push_back(part.name);
   for (const UncomputedPart& part : uncomputed_parts)
     for (const std::string_view key : part.keys)

@@ -1,5 +1,5 @@
 // An imported attention as a problem file. Not one number is copied: every matrix is a reference.
-#include "io/model/model_problem.hpp"
+#include "io/model/model_import.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,6 @@
 #include "io/files/paths.hpp"
 #include "io/json/tree.hpp"
 #include "io/json/writer.hpp"
-#include "io/model/model_import.hpp"
 #include "io/problem/problem_writer.hpp"
 
 namespace mha::io {
@@ -24,7 +23,8 @@ namespace fs = std::filesystem;
 fs::path real_folder_of(const std::string& file) {
   std::error_code error;
   fs::path folder = fs::weakly_canonical(folder_of(file), error);
-  if (error) throw Error({"{}: its folder cannot be found: {}", "{}：找不到它的文件夹：{}"}, file, system_says(error.value()));
+  if (error)
+    throw Error({"{}: its folder cannot be found: {}", "{}：找不到它的文件夹：{}"}, file, system_says(error.value()));
   return folder;
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <system_error>
@@ -16,7 +15,6 @@
 #include "io/files/input_file.hpp"
 #include "io/json/reader.hpp"
 #include "io/json/tree.hpp"
-#include "io/problem/answer_arrays.hpp"
 
 namespace mha::io {
 namespace {
@@ -67,10 +65,9 @@ std::optional<InLayer> in_layer(std::string_view key) {
   constexpr std::string_view prefix = "layer";
   const std::size_t dot = key.find('.');
   if (!key.starts_with(prefix) || dot == std::string_view::npos) return std::nullopt;
-  Index number = 0;
-  const auto [end, error] = std::from_chars(key.data() + prefix.size(), key.data() + dot, number);
-  if (error != std::errc() || end != key.data() + dot || number < 1 || number > most_layers) return std::nullopt;
-  return InLayer{static_cast<int>(number) - 1, std::string(key.substr(dot + 1))};
+  const std::optional<Index> number = whole_number(key.substr(prefix.size(), dot - prefix.size()));
+  if (!number || *number < 1 || *number > most_layers) return std::nullopt;
+  return InLayer{static_cast<int>(*number) - 1, std::string(key.substr(dot + 1))};
 }
 
 class AnswerReader {
@@ -320,11 +317,9 @@ bool is_filled_in(const std::string& path) {
 std::optional<MatrixName> matrix_name(std::string_view key) {
   const std::string_view name = key.substr(0, key.find_last_not_of("0123456789") + 1);
   std::optional<Index> head;
-  if (name.size() < key.size() && key[name.size()] != '0') {
-    Index number = 0;
-    const auto [end, error] = std::from_chars(key.data() + name.size(), key.data() + key.size(), number);
-    if (error == std::errc() && number <= most_heads) head = number - 1;
-  }
+  if (name.size() < key.size() && key[name.size()] != '0')
+    if (const std::optional<Index> number = whole_number(key.substr(name.size())); number && *number <= most_heads)
+      head = *number - 1;
   std::optional<StepId> step = head_step(head ? name : key);
   if (!step && !head) step = find_step(key, [](const StepName& row) { return !row.per_head; });
   return step ? std::optional(MatrixName{*step, head}) : std::nullopt;

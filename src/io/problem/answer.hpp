@@ -69,4 +69,11 @@ std::optional<StepId> packed_step(std::string_view key);
 // Every name that `matrix_name` knows, with number 1, for suggestions.
 std::vector<std::string> known_matrix_names();
 
+// By the ending of the path.
+bool holds_arrays(std::string_view path);
+
+// An object of matrices under flat names ("weights1", "A1"); a .npy file's is called `as`, or as the file is. Arrays that
+// are not called as steps are null, for the reader to pass over. Throws Error.
+Node read_arrays(const std::string& path, const std::optional<std::string>& as);
+
 }  // namespace mha::io

@@ -1,5 +1,5 @@
 // Arrays as an answer: each as the grid that its JSON would be.
-#include "io/problem/answer_arrays.hpp"
+#include "io/problem/answer.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,6 @@
 #include "core/error.hpp"
 #include "io/arrays/matrix_archive.hpp"
 #include "io/arrays/matrix_files.hpp"
-#include "io/problem/answer.hpp"
 
 namespace mha::io {
 namespace {

@@ -3,50 +3,31 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include "core/utf8.hpp"
 
 namespace mha::io {
 namespace {
 
-struct OtherName {
-  std::string_view name;
+struct OtherNames {
   std::optional<StepId> of_head, of_all;  // with a head's number, without one
+  std::array<std::string_view, 7> names;
 };
 
 constexpr std::optional<StepId> none;
 constexpr std::array other_names = {
-    OtherName{"query", StepId::Q, StepId::Q},
-    OtherName{"queries", StepId::Q, StepId::Q},
-    OtherName{"key", StepId::K, StepId::K},
-    OtherName{"keys", StepId::K, StepId::K},
-    OtherName{"value", StepId::V, StepId::V},
-    OtherName{"values", StepId::V, StepId::V},
-    OtherName{"score", StepId::scores, StepId::scores},
-    OtherName{"raw_scores", StepId::scores, StepId::scores},
-    OtherName{"attn_scores", StepId::scores, StepId::scores},
-    OtherName{"attention_scores", StepId::scores, StepId::scores},
-    OtherName{"scaled_scores", StepId::scaled, StepId::scaled},
-    OtherName{"masked_scores", StepId::masked, StepId::masked},
-    OtherName{"weight", StepId::weights, StepId::weights},
-    OtherName{"attn", StepId::weights, StepId::weights},
-    OtherName{"attention", StepId::weights, StepId::weights},
-    OtherName{"attn_weights", StepId::weights, StepId::weights},
-    OtherName{"attention_weights", StepId::weights, StepId::weights},
-    OtherName{"attn_probs", StepId::weights, StepId::weights},
-    OtherName{"probs", StepId::weights, StepId::weights},
-    OtherName{"h", StepId::head_output, none},
-    OtherName{"o", StepId::head_output, none},
-    OtherName{"out", StepId::head_output, StepId::output},
-    OtherName{"output", StepId::head_output, StepId::output},
-    OtherName{"attn_out", StepId::head_output, StepId::output},
-    OtherName{"attn_output", StepId::head_output, StepId::output},
-    OtherName{"attention_output", StepId::head_output, StepId::output},
-    OtherName{"context", StepId::head_output, none},
-    OtherName{"head_out", StepId::head_output, none},
-    OtherName{"final_output", none, StepId::output},
-    OtherName{"concat_heads", none, StepId::concat},
-    OtherName{"concatenated", none, StepId::concat},
-    OtherName{"concatenation", none, StepId::concat},
+    OtherNames{StepId::Q, StepId::Q, {"query", "queries"}},
+    OtherNames{StepId::K, StepId::K, {"key", "keys"}},
+    OtherNames{StepId::V, StepId::V, {"value", "values"}},
+    OtherNames{StepId::scores, StepId::scores, {"score", "raw_scores", "attn_scores", "attention_scores"}},
+    OtherNames{StepId::scaled, StepId::scaled, {"scaled_scores"}},
+    OtherNames{StepId::masked, StepId::masked, {"masked_scores"}},
+    OtherNames{StepId::weights,
+               StepId::weights,
+               {"weight", "attn", "attention", "attn_weights", "attention_weights", "attn_probs", "probs"}},
+    OtherNames{StepId::head_output, none, {"h", "o", "context", "head_out"}},
+    OtherNames{StepId::head_output, StepId::output, {"out", "output", "attn_out", "attn_output", "attention_output"}},
+    OtherNames{none, StepId::output, {"final_output"}},
+    OtherNames{none, StepId::concat, {"concat_heads", "concatenated", "concatenation"}},
 };
 
 constexpr std::string_view between = "_- .^()[]";  // the parts of a name
@@ -75,12 +56,6 @@ Parts parts_of(std::string_view key) {
   return parts;
 }
 
-std::string in_lower_case(std::string name) {
-  for (char& c : name)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return name;
-}
-
 }  // namespace
 
 std::optional<MatrixName> answer_name(std::string_view key, bool in_head) {
@@ -89,17 +64,16 @@ std::optional<MatrixName> answer_name(std::string_view key, bool in_head) {
   const Parts parts = parts_of(key);
   if (!parts.number.empty() && !in_head)
     if (const std::optional<MatrixName> name = matrix_name(parts.name + std::string(parts.number))) return name;
-  const std::string name = in_lower_case(parts.name);
-  const auto found =
-      std::find_if(other_names.begin(), other_names.end(), [&](const OtherName& e) { return e.name == name; });
-  if (found == other_names.end()) return std::nullopt;
+  const std::string name = lower_case(parts.name);
+  const auto has_it = [&](const OtherNames& e) { return std::find(e.names.begin(), e.names.end(), name) != e.names.end(); };
+  const auto found = std::find_if(other_names.begin(), other_names.end(), has_it);
+  if (name.empty() || found == other_names.end()) return std::nullopt;
   if (in_head)
     return parts.number.empty() && found->of_head ? std::optional(MatrixName{*found->of_head, {}}) : std::nullopt;
   if (parts.number.empty()) return found->of_all ? std::optional(MatrixName{*found->of_all, {}}) : std::nullopt;
-  Index number = 0;
-  const auto [end, error] = std::from_chars(parts.number.data(), parts.number.data() + parts.number.size(), number);
-  if (error != std::errc() || number < 1 || number > most_heads || !found->of_head) return std::nullopt;
-  return MatrixName{*found->of_head, number - 1};
+  const std::optional<Index> number = whole_number(parts.number);
+  if (!number || *number < 1 || *number > most_heads || !found->of_head) return std::nullopt;
+  return MatrixName{*found->of_head, *number - 1};
 }
 
 }  // namespace mha::io

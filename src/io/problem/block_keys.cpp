@@ -67,16 +67,6 @@ NormRule read_norm(Node& node, Index width, const Text& of) {
   return norm;
 }
 
-void write_norm(const ProblemPen& pen, std::string_view key, const std::optional<NormRule>& norm) {
-  if (!norm) return;
-  pen.json.key(key);
-  pen.json.begin_object(Spread::line);
-  pen.json.text("kind", norm_kinds[static_cast<std::size_t>(norm->rule.kind)]);
-  if (!pen.resolved) write_parameters_of(pen, key);
-  if (pen.resolved || norm->rule.eps != Norm{}.eps) pen.json.number("eps", norm->rule.eps);
-  pen.json.end();
-}
-
 // A matrix of the MLP, with its bias.
 Linear read_layer(const Fields& fields, std::string_view name, const OperandShape& operand, Layout layout) {
   Node* const W = fields[fmt::format("W_{}", name)];
@@ -151,33 +141,25 @@ void check_norm_place(const Fields& fields, const Problem& problem) {
                                  "norm_place 说明归一化的位置，而这里既没有 \"norm\" 也没有 \"mlp_norm\""});
 }
 
-void write_residual(const ProblemPen& pen) {
-  if (pen.problem.residual) pen.json.boolean("residual", true);
-}
-
 void write_norm_place(const ProblemPen& pen) {
   const bool has_norm = pen.problem.norm || pen.problem.mlp_norm;
   if (pen.problem.norm_place || (pen.resolved && has_norm))
     pen.json.text("norm_place", norm_places[pen.problem.is_post_norm() ? 1 : 0]);
 }
 
-void write_attention_norm(const ProblemPen& pen) {
-  write_norm(pen, "norm", pen.problem.norm);
-}
-
-void write_mlp_norm(const ProblemPen& pen) {
-  write_norm(pen, "mlp_norm", pen.problem.mlp_norm);
-}
-
-void write_final_norm(const ProblemPen& pen) {
-  write_norm(pen, "final_norm", pen.problem.final_norm);
+void write_norm(const ProblemPen& pen, std::string_view key, const std::optional<NormRule>& norm) {
+  if (!norm) return;
+  pen.json.begin_object(key, Spread::line);
+  pen.json.text("kind", norm_kinds[static_cast<std::size_t>(norm->rule.kind)]);
+  if (!pen.resolved) write_parameters_of(pen, key);
+  if (pen.resolved || norm->rule.eps != Norm{}.eps) pen.json.number("eps", norm->rule.eps);
+  pen.json.end();
 }
 
 void write_mlp(const ProblemPen& pen) {
   if (!pen.problem.mlp) return;
   const Mlp& mlp = *pen.problem.mlp;
-  pen.json.key("mlp");
-  pen.json.begin_object();
+  pen.json.begin_object("mlp");
   if (pen.resolved) pen.json.integer("f", pen.problem.mlp_width());
   pen.json.text("activation", activation_names[static_cast<std::size_t>(mlp.activation)]);
   if (pen.resolved && mlp.gate) pen.json.boolean("gate", true);

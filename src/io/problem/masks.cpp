@@ -235,8 +235,7 @@ void write_align(JsonWriter& json, const Align& align) {
 // {"window": {"left": 1, "right": null, "align": "top-left"}}
 void write_rule(JsonWriter& json, const Mask& mask) {
   json.begin_object(Spread::line);
-  json.key(mask_name(mask.kind));
-  json.begin_object(Spread::line);
+  json.begin_object(mask_name(mask.kind), Spread::line);
   if (mask.kind == Mask::Kind::window) {
     json.integer("left", mask.left);
     json.integer("right", mask.right);

@@ -173,8 +173,7 @@ void read_rope(Node& node, Problem& problem) {
 void write_rope(const ProblemPen& pen) {
   if (!pen.problem.rope) return;
   const Rope& rope = *pen.problem.rope;
-  pen.json.key("rope");
-  pen.json.begin_object(Spread::line);
+  pen.json.begin_object("rope", Spread::line);
   pen.json.number("base", rope.base);
   pen.json.text("pairing", rope.pairing == Pairing::half ? "half" : "interleaved");
   pen.json.integer("dims", rope.dims);
@@ -213,13 +212,19 @@ constexpr std::array problem_table = {
     ProblemKey{"scale", Part::rule, read_scale, write_scale},
     ProblemKey{"softcap", Part::rule, read_softcap, write_softcap},
     ProblemKey{"rope", Part::rule, read_rope, write_rope},
-    ProblemKey{"residual", Part::rule, read_residual, write_residual},
+    ProblemKey{"residual", Part::rule, read_residual,
+               [](const ProblemPen& pen) {
+                 if (pen.problem.residual) pen.json.boolean("residual", true);
+               }},
     ProblemKey{"norm_place", Part::rule, read_norm_place, write_norm_place},
-    ProblemKey{"norm", Part::rule, read_attention_norm, write_attention_norm},
+    ProblemKey{"norm", Part::rule, read_attention_norm,
+               [](const ProblemPen& pen) { write_norm(pen, "norm", pen.problem.norm); }},
     ProblemKey{"mlp", Part::rule, read_mlp, write_mlp},
-    ProblemKey{"mlp_norm", Part::rule, read_mlp_norm, write_mlp_norm},
+    ProblemKey{"mlp_norm", Part::rule, read_mlp_norm,
+               [](const ProblemPen& pen) { write_norm(pen, "mlp_norm", pen.problem.mlp_norm); }},
     ProblemKey{"layers", Part::frame, read_layers, write_layers},
-    ProblemKey{"final_norm", Part::frame, read_final_norm, write_final_norm},
+    ProblemKey{"final_norm", Part::frame, read_final_norm,
+               [](const ProblemPen& pen) { write_norm(pen, "final_norm", pen.problem.final_norm); }},
 };
 
 constexpr auto keys_of_table = [] {

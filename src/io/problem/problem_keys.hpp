@@ -110,12 +110,9 @@ void write_X(const ProblemPen& pen);
 void write_X_kv(const ProblemPen& pen);
 void write_weights(const ProblemPen& pen);  // in the form in which the problem gave them
 void write_masks(const ProblemPen& pen);    // as the person wrote them
-void write_residual(const ProblemPen& pen);
 void write_norm_place(const ProblemPen& pen);
-void write_attention_norm(const ProblemPen& pen);
+void write_norm(const ProblemPen& pen, std::string_view key, const std::optional<NormRule>& norm);
 void write_mlp(const ProblemPen& pen);
-void write_mlp_norm(const ProblemPen& pen);
-void write_final_norm(const ProblemPen& pen);
 void write_layers(const ProblemPen& pen);
 
 // The parameters that stand in this object: "norm", "mlp".

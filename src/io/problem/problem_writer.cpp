@@ -197,8 +197,7 @@ void write_parameters_of(const ProblemPen& pen, std::string_view place) {
 
 void write_layers(const ProblemPen& pen) {
   if (pen.problem.layers.empty()) return;
-  pen.json.key("layers");
-  pen.json.begin_array();
+  pen.json.begin_array("layers");
   for (const Problem& layer : pen.problem.layers) {
     pen.json.begin_object();
     for (const ProblemKey& row : keys_of_problem())

@@ -26,8 +26,7 @@ void write_config(const ProblemPen& pen) {
   JsonWriter& json = pen.json;
   const Problem& problem = pen.problem;
   const bool stack = !problem.layers.empty();
-  json.key("config");
-  json.begin_object();
+  json.begin_object("config");
   json.integer("batch", problem.batched ? std::optional(problem.batch()) : std::nullopt);
   json.integer("tokens", problem.queries());
   if (!stack) json.integer("keys", problem.keys());
@@ -42,21 +41,19 @@ void write_config(const ProblemPen& pen) {
     json.end();
   }
   if (stack) json.end();
-  write_final_norm(pen);
+  write_norm(pen, "final_norm", pen.problem.final_norm);
   write_labels(json, "token_labels", problem.tokens);
   write_labels(json, "key_labels", problem.tokens_kv);
   json.end();
 }
 
 void write_parameters(const ProblemPen& pen) {
-  pen.json.key("parameters");
-  pen.json.begin_object();
+  pen.json.begin_object("parameters");
   write_X_kv(pen);
   if (pen.problem.layers.empty()) write_weights(pen);
   for (const std::string_view place : {"norm", "mlp", "mlp_norm", "final_norm"}) {
     if (!has_parameters_of(pen.problem, place)) continue;
-    pen.json.key(place);
-    pen.json.begin_object();
+    pen.json.begin_object(place);
     write_parameters_of(pen, place);
     pen.json.end();
   }
@@ -82,14 +79,12 @@ void write_steps(JsonWriter& json, const StepMatrices& steps) {
   const auto of_head = [](const StepName& name) { return name.per_head; };
   write(0, [](const StepName& name) { return name.step <= StepId::norm; });
   if (any(packed)) {
-    json.key("packed");
-    json.begin_object();
+    json.begin_object("packed");
     write(0, packed);
     json.end();
   }
   if (any(of_head)) {
-    json.key("heads");
-    json.begin_array();
+    json.begin_array("heads");
     for (Index head = 0; head < steps.heads; ++head) {
       if (!steps.selection.has_head(head)) continue;
       json.begin_object();

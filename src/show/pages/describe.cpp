@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "show/pages/facts.hpp"
-#include "show/pages/step_blocks.hpp"
+#include "show/pages/page_parts.hpp"
 #include "show/words/notation.hpp"
 
 namespace mha::show {

@@ -1,5 +1,5 @@
 // What stands above the first step.
-#include "show/pages/facts.hpp"
+#include "show/pages/page_parts.hpp"
 
 #include <algorithm>
 #include <cmath>

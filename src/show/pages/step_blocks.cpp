@@ -1,5 +1,5 @@
 // One step of the page.
-#include "show/pages/step_blocks.hpp"
+#include "show/pages/page_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 
 #include "show/pages/mask_reason.hpp"
 #include "show/pages/spelling.hpp"
-#include "show/pages/step_equation.hpp"
 #include "show/words/notation.hpp"
 
 namespace mha::show {

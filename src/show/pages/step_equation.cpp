@@ -1,5 +1,5 @@
 // The matrices of a step.
-#include "show/pages/step_equation.hpp"
+#include "show/pages/page_parts.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Sets an equation of matrices.
-#include "show/text/equation_layout.hpp"
+#include "show/text/layout.hpp"
 
 #include <fmt/ranges.h>
 
@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "show/text/matrix_box.hpp"
-#include "show/text/width.hpp"
 #include "show/text/wrap.hpp"
 #include "show/words/phrases.hpp"
 

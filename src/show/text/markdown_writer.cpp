@@ -1,11 +1,10 @@
 // Writes a page as Markdown: one function for each kind of block, and escaping so that every sign stands for itself.
-#include "show/text/markdown_writer.hpp"
+#include "show/text/text_writer.hpp"
 
 #include <algorithm>
 
-#include "show/text/equation_layout.hpp"
+#include "show/text/layout.hpp"
 #include "show/text/pen.hpp"
-#include "show/text/work_layout.hpp"
 
 namespace mha::show {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "show/text/width.hpp"
+#include "show/text/wrap.hpp"
 
 namespace mha::show {
 namespace {

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 
-#include "show/text/equation_layout.hpp"
+#include "show/text/layout.hpp"
 #include "show/text/pen.hpp"
-#include "show/text/width.hpp"
-#include "show/text/work_layout.hpp"
 #include "show/text/wrap.hpp"
 
 namespace mha::show {

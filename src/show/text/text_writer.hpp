@@ -1,4 +1,4 @@
-// Writes a page for a terminal or a plain text file.
+// Writes a page for a terminal or a plain text file, or as Markdown (CommonMark with the tables of GitHub).
 #pragma once
 
 #include <string>
@@ -14,5 +14,8 @@ struct TextStyle {
 };
 
 std::string write_text(const Document& document, const TextStyle& style);
+
+// Matrices and spelled-out entries are set as on a terminal, in blocks of code at most so wide as the style says.
+std::string write_markdown(const Document& document, const TextStyle& style);
 
 }  // namespace mha::show

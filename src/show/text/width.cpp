@@ -1,5 +1,5 @@
 // How many columns a text takes on a terminal.
-#include "show/text/width.hpp"
+#include "show/text/wrap.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,9 @@
 // Sets an entry that is spelled out.
-#include "show/text/work_layout.hpp"
+#include "show/text/layout.hpp"
 
 #include <algorithm>
 #include <optional>
 
-#include "show/text/width.hpp"
 #include "show/text/wrap.hpp"
 
 namespace mha::show {

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "core/utf8.hpp"
-#include "show/text/width.hpp"
 
 namespace mha::show {
 namespace {

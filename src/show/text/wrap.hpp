@@ -1,4 +1,4 @@
-// Breaks running text into lines, at spaces and between Chinese characters.
+// How many columns a text takes on a terminal, and where it is broken into lines.
 #pragma once
 
 #include <string>
@@ -6,6 +6,18 @@
 #include <vector>
 
 namespace mha::show {
+
+// Chinese and most emoji take two columns, combining marks none. The text is UTF-8.
+int display_width(std::string_view text);
+
+// At most `width` columns; what is cut off is replaced by `ellipsis`.
+std::string shortened(std::string_view text, int width, std::string_view ellipsis);
+
+// None for a negative count.
+std::string spaces(int count);
+std::string pad_left(std::string_view text, int width);
+std::string pad_right(std::string_view text, int width);
+std::string centred(std::string_view text, int width);
 
 // A piece that is broken only where it is wider than a line, and what joins it to the piece before unless a line ends
 // there.

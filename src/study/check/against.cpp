@@ -22,7 +22,7 @@ bool same(double a, double b) {
 }
 
 // Heads that are shared by a group of query heads go by the first of them.
-EntryPlace place_of(Index at, const Shape& shape, Index query_heads) {
+Entry place_of(Index at, const Shape& shape, Index query_heads) {
   const Index column = at % shape.cols, row = at / shape.cols % shape.rows;
   const Index matrix = at / (shape.cols * shape.rows), head = matrix % shape.heads;
   return {matrix / shape.heads, head * query_heads / shape.heads, row, column};

@@ -2,17 +2,15 @@
 #pragma once
 
 #include "core/trace.hpp"
+#include "io/files/sink.hpp"
+#include "show/pages/describe.hpp"
 
 namespace mha::study {
 
-// An entry of a step's result, from 0; `head` is the query head by which people name it.
-struct EntryPlace {
-  Index item = 0, head = 0, row = 0, column = 0;
-};
-
-// An entry, what the device has there, what the CPU has, and how far the dtype's arithmetic may be off.
+// An entry of a step's result, its head the query head by which people name it; what the device has there, what the CPU
+// has, and how far the dtype's arithmetic may be off.
 struct ComparedEntry {
-  EntryPlace at;
+  Entry at;
   double device = 0, cpu = 0, bound = 0;
 
   double absolute() const;  // |device − cpu|; infinite where one of the two is NaN or infinite alone
@@ -31,5 +29,14 @@ struct ComparedStep {
 // In the order of the computation. The trace holds every step's result and operands (values_to_keep with `operands`), and
 // was not rounded by hand.
 std::vector<ComparedStep> against_cpu(const Plan& plan, const Trace& trace);
+
+// Each step is within what its arithmetic allows.
+bool all_pass(const std::vector<ComparedStep>& steps);
+
+// Of the options, language and index base count.
+show::Document describe(const std::vector<ComparedStep>& steps, const Trace& trace, const show::PageOptions& options);
+
+// {"format": "mha-against", …}: what the page says, numbers in full, counted from 1.
+void write_against(io::Sink& sink, const std::vector<ComparedStep>& steps, const Trace& trace);
 
 }  // namespace mha::study

@@ -1,5 +1,5 @@
 // A table with a line for each step, and a sentence for each that fails.
-#include "study/check/against_page.hpp"
+#include "study/check/against.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,14 +22,11 @@ constexpr Text largest_header{"largest", "最大"};
 constexpr Text difference_header{"difference", "差"};
 constexpr Text bound_header{"bound", "误差界"};
 constexpr Text at_header{"at", "位置"};
-constexpr Text absolute_word{"absolute", "绝对"};
-constexpr Text relative_word{"relative", "相对"};
 constexpr Text pass_word{"pass", "通过"};
 constexpr Text fail_word{"FAIL", "不通过"};
 constexpr Text all_within{"All steps are within what the arithmetic allows.", "所有步骤都在运算允许的误差之内。"};
 constexpr Text fails{"{0}: the device has {1}, the CPU {2}; they differ by {3}, and {4} is allowed",
                      "{0}：设备得 {1}，CPU 得 {2}；相差 {3}，允许 {4}"};
-constexpr Text item_of{"{0} of item {1}", "样本 {1} 的 {0}"};
 
 bool is_batch(const std::vector<ComparedStep>& steps) {
   return std::any_of(steps.begin(), steps.end(), [](const ComparedStep& step) {
@@ -38,7 +35,7 @@ bool is_batch(const std::vector<ComparedStep>& steps) {
 }
 
 // "A2[3,1]", "packed.Q[1,2]", "Y[1,1]"
-std::string entry_name(StepId step, const EntryPlace& at, Index base) {
+std::string entry_name(StepId step, const Entry& at, Index base) {
   const StepName& name = name_of(step);
   const std::string head = name.per_head ? std::to_string(at.head + base) : "";
   return fmt::format("{}{}[{},{}]", is_packed(step) ? name.id : name.symbol, head, at.row + base, at.column + base);
@@ -74,9 +71,9 @@ class AgainstPage {
   }
 
  private:
-  std::string place(StepId step, const EntryPlace& at) const {
+  std::string place(StepId step, const Entry& at) const {
     const std::string entry = entry_name(step, at, page_.counted(0));
-    return batch_ ? page_.say(item_of, entry, page_.counted(at.item)) : entry;
+    return batch_ ? page_.say({"{0} of item {1}", "样本 {1} 的 {0}"}, entry, page_.counted(at.item)) : entry;
   }
 
   // Two lines for each step that is not equal: the largest difference, and the largest in proportion to its number.
@@ -89,10 +86,10 @@ class AgainstPage {
       const ComparedEntry &absolute = step.absolute, &relative = step.relative;
       const bool equal = absolute.absolute() == 0;
       table.rows.push_back({std::string(name_of(step.step).id), page_.say(step.passes() ? pass_word : fail_word),
-                            percent(step.share.share()), page_.say(absolute_word), short_number(absolute.absolute()),
+                            percent(step.share.share()), page_.say({"absolute", "绝对"}), short_number(absolute.absolute()),
                             equal ? "" : short_number(absolute.bound), equal ? "" : place(step.step, absolute.at)});
       if (equal) continue;
-      table.rows.push_back({"", "", "", page_.say(relative_word), short_number(relative.relative()),
+      table.rows.push_back({"", "", "", page_.say({"relative", "相对"}), short_number(relative.relative()),
                             short_number(relative.bound / std::abs(relative.cpu)), place(step.step, relative.at)});
     }
     page_.add(std::move(table));
@@ -114,8 +111,7 @@ class AgainstWriter {
     json_.text("dtype", dtype_name(trace_.dtype));
     json_.text("against", "cpu f64");
     json_.boolean("pass", all_pass(steps));
-    json_.key("steps");
-    json_.begin_array();
+    json_.begin_array("steps");
     for (const ComparedStep& step : steps) write(step);
     json_.end();
     json_.end();
@@ -134,8 +130,7 @@ class AgainstWriter {
   }
 
   void write(std::string_view key, StepId step, const ComparedEntry& entry) {
-    json_.key(key);
-    json_.begin_object(io::Spread::line);
+    json_.begin_object(key, io::Spread::line);
     json_.text("entry", entry_name(step, entry.at, 1));
     json_.integer("item", entry.at.item + 1);
     json_.number("device", entry.device);

@@ -196,9 +196,8 @@ class Walk {
   void accept_keyless_rows(ValueId of) {
     const Tensor& z = *values_[at_id(of)].numbers;
     const Index cols = z.shape().cols;
-    const auto writes = [&](const Step& step) { return step.out == of; };
-    const auto sum = std::find_if(plan_.steps.begin(), plan_.steps.end(), writes);
-    const bool is_sum = sum != plan_.steps.end() && sum->op == Op::add;
+    const Step* sum = plan_.writer_of(of);
+    const bool is_sum = sum != nullptr && sum->op == Op::add;
     reading_->other_keyless_rows =
         read_anew(false, [&](Index head, Index item, Index i, const double* given, const double* right, double* accepted) {
           if (!is_keyless(z.matrix(item, head) + i * cols, cols)) return;

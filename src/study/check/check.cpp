@@ -11,8 +11,7 @@
 #include "compute/cost.hpp"
 #include "core/error.hpp"
 #include "core/op_rules.hpp"
-#include "study/check/dropped_weights.hpp"
-#include "study/check/other_keys.hpp"
+#include "study/check/diagnose.hpp"
 #include "study/check/plan_rows.hpp"
 #include "study/mistakes/simulate.hpp"
 
@@ -170,7 +169,7 @@ class Examination {
     const GivenMatrix* first = given_.find(step, 0);
     if (first == nullptr || given_.heads(step) != shape.heads) return;
     const Shape own = first->numbers.shape();
-    if (own.batch == shape.batch && own.rows == shape.rows && own.cols == shape.cols) return;
+    if (own.has_matrices_as(shape)) return;
     shape = {own.batch, shape.heads, own.rows, own.cols};
     Tensor numbers(shape), radius(shape);
     for (Index head = 0; head < shape.heads; ++head) {

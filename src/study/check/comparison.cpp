@@ -26,7 +26,7 @@ Likeness compare(const GivenMatrix& given, const Uncertain& expected, Index head
   Likeness result;
   result.given = true;
   const Shape &own = given.numbers.shape(), &right = expected.numbers->shape();
-  if (head >= right.heads || own.batch != right.batch || own.rows != right.rows || own.cols != right.cols) {
+  if (head >= right.heads || !own.has_matrices_as(right)) {
     result.same_shape = false;
     result.entries = result.wrong = own.size();
     return result;

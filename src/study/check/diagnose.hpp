@@ -65,4 +65,14 @@ std::vector<Diagnosis> diagnoses(std::span<const Candidate> candidates, const Pu
 // no pattern. The answer was read against the plan.
 std::optional<Sign> sign_of(StepId step, Index head, const GivenMatrices& given, const Reading& reading, const Plan& plan);
 
+// The mistake `dropout` as this person must have made it: some of the wrong heads' weights are 0, and all others 1/(1 − p)
+// of what they should be. Nothing where it is not so. `plan` is what the answer was read against.
+std::optional<Candidate> dropped_weights(const RowPlan& plan, const Puzzle& puzzle);
+
+// What is −∞ in one of two readings' masked scores and not in the other's, in this head.
+std::vector<OtherKeys> other_keys(const Reading& mistaken, const Reading& right, Index head);
+
+// "row 2: key 4 should be hidden; rows 1, 3: key 2 should be visible"; rows and keys counted from `base`.
+std::string told(const std::vector<OtherKeys>& keys, Language language, Index base, bool items);
+
 }  // namespace mha::study

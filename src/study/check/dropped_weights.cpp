@@ -1,5 +1,5 @@
 // Weights that dropout changed, recognised from the numbers given.
-#include "study/check/dropped_weights.hpp"
+#include "study/check/diagnose.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ struct DroppedOrNot {
   bool is_clear() const { return right > 2 * tolerance; }
 };
 
-// Calls visit(item, head, i, j, entry) for all entries that were filled in; false where a wrong head has another shape.
+// Calls visit(at, entry) for all entries that were filled in; false where a wrong head has another shape.
 template <typename Visit>
 bool each_wrong_entry(const Puzzle& puzzle, Visit visit) {
   const Uncertain& expected = puzzle.right.at(StepId::weights)->expected;
@@ -27,14 +27,11 @@ bool each_wrong_entry(const Puzzle& puzzle, Visit visit) {
     const GivenMatrix* given = puzzle.given.find(StepId::weights, static_cast<Index>(head));
     const Likeness* likeness = puzzle.right.given(StepId::weights, head);
     if (given == nullptr || likeness == nullptr || !likeness->same_shape) return false;
-    const auto h = static_cast<Index>(head);
-    for (Index item = 0; item < shape.batch; ++item)
-      for (Index i = 0; i < shape.rows; ++i)
-        for (Index j = 0; j < shape.cols; ++j)
-          if (!given->is_blank((item * shape.rows + i) * shape.cols + j))
-            visit(item, h, i, j,
-                  DroppedOrNot{given->numbers.at(item, 0, i, j), expected.numbers->at(item, h, i, j),
-                               expected.radius->at(item, h, i, j)});
+    for_each_entry(given->numbers.shape(), [&](const Entry& own) {
+      if (given->is_blank((own.item * shape.rows + own.row) * shape.cols + own.column)) return;
+      const Entry at{own.item, static_cast<Index>(head), own.row, own.column};
+      visit(at, DroppedOrNot{given->numbers.at(own), expected.numbers->at(at), expected.radius->at(at)});
+    });
   }
   return true;
 }
@@ -43,7 +40,7 @@ bool each_wrong_entry(const Puzzle& puzzle, Visit visit) {
 std::optional<double> dropout_share(const Puzzle& puzzle) {
   DroppedOrNot largest{0, 0, 0};
   int kept = 0, dropped = 0;
-  const bool same_shapes = each_wrong_entry(puzzle, [&](Index, Index, Index, Index, const DroppedOrNot& entry) {
+  const bool same_shapes = each_wrong_entry(puzzle, [&](const Entry&, const DroppedOrNot& entry) {
     if (!entry.is_clear()) return;
     ++(entry.is_zero() ? dropped : kept);
     if (!entry.is_zero() && entry.right > largest.right) largest = entry;
@@ -54,7 +51,7 @@ std::optional<double> dropout_share(const Puzzle& puzzle) {
     const double unit = std::pow(10.0, decimals), tried = std::round(p * unit) / unit, factor = 1 / (1 - tried);
     if (!(tried > 0 && tried < 1)) continue;
     bool fits = true;
-    each_wrong_entry(puzzle, [&](Index, Index, Index, Index, const DroppedOrNot& entry) {
+    each_wrong_entry(puzzle, [&](const Entry&, const DroppedOrNot& entry) {
       fits = fits && (entry.is_zero() || is_same(entry.own, factor * entry.right, factor * entry.tolerance));
     });
     if (fits) return tried;
@@ -71,8 +68,8 @@ std::optional<Candidate> dropped_weights(const RowPlan& plan, const Puzzle& puzz
   if (!p) return std::nullopt;
   Tensor factors(plan.plan.value(*plan.value(StepId::weights)).shape);
   factors.fill(1);
-  each_wrong_entry(puzzle, [&](Index item, Index head, Index i, Index j, const DroppedOrNot& entry) {
-    factors.at(item, head, i, j) = entry.is_clear() && entry.is_zero() ? 0 : 1 / (1 - *p);
+  each_wrong_entry(puzzle, [&](const Entry& at, const DroppedOrNot& entry) {
+    factors.at(at) = entry.is_clear() && entry.is_zero() ? 0 : 1 / (1 - *p);
   });
   PlanEditor edit(plan.plan);
   edit.append({Op::multiply, StepId::weights, {edit.constant("0, 1/(1 − p)", std::move(factors))}});

@@ -19,7 +19,7 @@ double size_of(double number) {
 }
 
 double radius_at(const Uncertain& value, const Entry& at) {
-  return value.radius ? value.radius->at(at.item, at.head, at.row, at.column) : 0;
+  return value.radius ? value.radius->at(at) : 0;
 }
 
 // What an entry moves by, and what rounding adds. No finite number is near an infinite one.
@@ -27,18 +27,6 @@ double bound_of(double moved, double size, double roundings, double terms, doubl
   if (std::isinf(result)) return 0;
   if (size > arithmetic.greatest) return std::numeric_limits<double>::infinity();
   return moved + (roundings * arithmetic.eps * size + terms * arithmetic.least);
-}
-
-template <typename Visit>
-void for_each_entry(const Shape& shape, Visit visit) {
-  for (Index item = 0; item < shape.batch; ++item)
-    for (Index head = 0; head < shape.heads; ++head)
-      for (Index row = 0; row < shape.rows; ++row)
-        for (Index column = 0; column < shape.cols; ++column) visit(Entry{item, head, row, column});
-}
-
-double& number_at(Tensor& tensor, const Entry& at) {
-  return tensor.at(at.item, at.head, at.row, at.column);
 }
 
 // As radius_of_terms, term by term: on the sizes the step itself would take away what must be added.
@@ -51,7 +39,7 @@ Tensor radius_of_rotation(const Plan& plan, const Step& step, const std::vector<
       double size = 1, reach = 1;
       for (const Read& read : term) {
         const Entry& at = read.at;
-        const double number = size_of(operands[read.operand].numbers->at(at.item, at.head, at.row, at.column));
+        const double number = size_of(operands[read.operand].numbers->at(at));
         size *= number;
         reach *= number + radius_at(operands[read.operand], at);
       }
@@ -60,7 +48,7 @@ Tensor radius_of_rotation(const Plan& plan, const Step& step, const std::vector<
       ++terms;
     });
     const double roundings = terms == 1 ? 0 : terms;  // the columns behind the last pair only move
-    number_at(radius, entry) = bound_of(reaches - sizes, sizes, roundings, roundings, 0, arithmetic);
+    radius.at(entry) = bound_of(reaches - sizes, sizes, roundings, roundings, 0, arithmetic);
   });
   return radius;
 }
@@ -91,9 +79,7 @@ Tensor radius_of_activation(const Plan& plan, const Step& step, const std::vecto
   Tensor radius(result.shape());
   for_each_entry(result.shape(), [&](const Entry& entry) {
     for_each_term(plan, step, entry, [&](const Term& term) {
-      const auto number = [&](const Read& read) {
-        return size_of(operands[read.operand].numbers->at(read.at.item, read.at.head, read.at.row, read.at.column));
-      };
+      const auto number = [&](const Read& read) { return size_of(operands[read.operand].numbers->at(read.at)); };
       const Read& x = *term.begin();
       double size = number(x), off = steepest * radius_at(operands[x.operand], x.at);
       const double roundings =
@@ -104,7 +90,7 @@ Tensor radius_of_activation(const Plan& plan, const Step& step, const std::vecto
         off = moved_product(size, off, number(gate), radius_at(operands[gate.operand], gate.at));
         size *= number(gate);
       }
-      number_at(radius, entry) = bound_of(off, size, term.count > 1 ? 1 : 0, 1, 0, arithmetic);
+      radius.at(entry) = bound_of(off, size, term.count > 1 ? 1 : 0, 1, 0, arithmetic);
     });
   });
   return radius;
@@ -121,7 +107,7 @@ Tensor radius_of_norm(const Plan& plan, const Step& step, const std::vector<Unce
     for_each_term(plan, step, entry, [&](const Term& term) {
       const Read& read = *term.begin();
       const Entry& at = read.at;
-      const double number = operands[read.operand].numbers->at(at.item, at.head, at.row, at.column);
+      const double number = operands[read.operand].numbers->at(at);
       if (read.operand > 0) return parameters.emplace_back(std::abs(number), radius_at(operands[read.operand], at)), void();
       numbers.push_back(number);
       off.push_back(radius_at(operands[0], at));
@@ -157,8 +143,7 @@ Tensor radius_of_norm(const Plan& plan, const Step& step, const std::vector<Unce
       moved += parameters[1].second;
       size += parameters[1].first;
     }
-    number_at(radius, entry) =
-        bound_of(moved, size, 3, 2, result.at(entry.item, entry.head, entry.row, entry.column), arithmetic);
+    radius.at(entry) = bound_of(moved, size, 3, 2, result.at(entry), arithmetic);
   });
   return radius;
 }
@@ -236,19 +221,18 @@ Tensor radius_of_softmax(const Plan& plan, const Step& step, const Uncertain& z,
   std::vector<Entry> together;
   std::vector<Share> shares;
   for_each_entry(result.shape(), [&](const Entry& entry) {
-    if (number_at(radius, entry) != -1) return;  // together with an earlier one
+    if (radius.at(entry) != -1) return;  // together with an earlier one
     together.clear();
     shares.clear();
     for_each_term(plan, step, entry, [&](const Term& term) {
       const Entry& at = together.emplace_back(term.begin()->at);
-      shares.push_back({z.numbers->at(at.item, at.head, at.row, at.column), radius_at(z, at),
-                        result.at(at.item, at.head, at.row, at.column)});
+      shares.push_back({z.numbers->at(at), radius_at(z, at), result.at(at)});
     });
     if (step.softmax.power == Softmax::Power::none)
       bound_quotients(shares, arithmetic);
     else
       bound_powers(shares, step.softmax, arithmetic);
-    for (std::size_t i = 0; i < shares.size(); ++i) number_at(radius, together[i]) = shares[i].radius;
+    for (std::size_t i = 0; i < shares.size(); ++i) radius.at(together[i]) = shares[i].radius;
   });
   return radius;
 }

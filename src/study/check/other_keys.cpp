@@ -1,5 +1,5 @@
 // Which keys a mistake hides or shows that should be visible or hidden.
-#include "study/check/other_keys.hpp"
+#include "study/check/diagnose.hpp"
 
 #include <fmt/format.h>
 

@@ -84,12 +84,12 @@ Found shape(const Clue& clue) {
   const Shape& right = clue.expected.numbers->shape();
   if (clue.head >= right.heads) return Sign{heads_differ, {}};
   const Shape& own = clue.given.numbers.shape();
-  if (own.rows == right.rows && own.cols == right.cols && own.batch == right.batch) return std::nullopt;
+  if (own.has_matrices_as(right)) return std::nullopt;
   const bool batched = own.batch > 1 || right.batch > 1 || clue.given.batched;
   const std::string shapes = fmt::format("{} ≠ {}", shape_text(own, clue.given.batched), shape_text(right, batched));
   const auto& output = clue.reading.at(StepId::head_output);
   const Shape of_output = output ? output->expected.numbers->shape() : right;
-  const bool is_output = own.batch == of_output.batch && own.rows == of_output.rows && own.cols == of_output.cols;
+  const bool is_output = own.has_matrices_as(of_output);
   return Sign{clue.step == StepId::scaled && is_output ? z_is_scaled : shape_differs, shapes};
 }
 
@@ -198,12 +198,12 @@ Found flipped(const Clue& clue) {
 
 // Sorted, the given numbers are the expected ones.
 Found rearranged(const Clue& clue) {
-  struct Entry {
+  struct Number {
     double number, tolerance;
-    bool operator<(const Entry& other) const { return number < other.number; }
+    bool operator<(const Number& other) const { return number < other.number; }
   };
   std::vector<double> own;
-  std::vector<Entry> right;
+  std::vector<Number> right;
   const bool numbers = clue.every([&](Index item, Index i, Index j) {
     own.push_back(clue.own(item, i, j));
     right.push_back({clue.right(item, i, j), clue.tolerance(item, i, j)});
@@ -212,7 +212,7 @@ Found rearranged(const Clue& clue) {
   if (!numbers) return std::nullopt;
   std::sort(own.begin(), own.end());
   std::sort(right.begin(), right.end());
-  const auto fits = [](double number, const Entry& entry) { return is_same(number, entry.number, entry.tolerance); };
+  const auto fits = [](double number, const Number& entry) { return is_same(number, entry.number, entry.tolerance); };
   return std::equal(own.begin(), own.end(), right.begin(), fits) ? Found({elsewhere, {}}) : std::nullopt;
 }
 

@@ -8,12 +8,6 @@
 namespace mha::study {
 namespace {
 
-const Step* writer_of(const Plan& plan, ValueId id) {
-  const auto writes = [&](const Step& step) { return step.out == id; };
-  const auto found = std::find_if(plan.steps.begin(), plan.steps.end(), writes);
-  return found == plan.steps.end() ? nullptr : &*found;
-}
-
 bool same_numbers(const Tensor& a, const Tensor& b) {
   if (&a == &b) return true;
   return a.shape() == b.shape() && std::equal(a.data(), a.data() + a.size(), b.data());
@@ -26,7 +20,7 @@ bool same_value(const Plan& a, ValueId x, const Plan& b, ValueId y) {
   const Value &left = a.value(x), &right = b.value(y);
   if (left.step || right.step) return left.step == right.step;
   if (left.constant && right.constant) return same_numbers(*left.constant, *right.constant);
-  const Step *makes_left = writer_of(a, x), *makes_right = writer_of(b, y);
+  const Step *makes_left = a.writer_of(x), *makes_right = b.writer_of(y);
   return makes_left != nullptr && makes_right != nullptr && same_step(a, *makes_left, b, *makes_right);
 }
 
@@ -56,7 +50,7 @@ Rows changed_rows(const RowPlan& changed, const RowPlan& right) {
       rows[step] = x.has_value() != y.has_value();
       continue;
     }
-    const Step *makes_x = writer_of(changed.plan, *x), *makes_y = writer_of(right.plan, *y);
+    const Step *makes_x = changed.plan.writer_of(*x), *makes_y = right.plan.writer_of(*y);
     if (makes_x == nullptr || makes_y == nullptr) continue;  // X, which is given
     rows[step] = !same_step(changed.plan, *makes_x, right.plan, *makes_y);
   }

@@ -24,8 +24,7 @@ class FormRecogniser {
       if (step == StepId::X) return;  // it is copied, not computed
       const Tensor* numbers = truth(step);
       const Shape& own = matrix.numbers.shape();
-      const bool same = numbers != nullptr && numbers->shape().heads > head && numbers->shape().batch == own.batch &&
-                        numbers->shape().rows == own.rows && numbers->shape().cols == own.cols;
+      const bool same = numbers != nullptr && numbers->shape().heads > head && numbers->shape().has_matrices_as(own);
       matrices_.push_back({step, head, matrix, same ? numbers : nullptr});
     });
   }

@@ -27,11 +27,6 @@ std::vector<std::string_view> mistakes_of(const Report& report, std::optional<Hi
   return ids;
 }
 
-// Files count heads from 1.
-std::optional<Index> head_of(const Finding& finding) {
-  return finding.of_one_head() ? std::optional(finding.heads.front() + 1) : std::nullopt;
-}
-
 class ReportJson {
  public:
   ReportJson(io::Sink& sink, const Telling& telling)
@@ -40,8 +35,7 @@ class ReportJson {
   void write(const std::vector<Report>& reports) {
     json_.begin_object();
     if (!telling_.summary_only) {
-      json_.key("answers");
-      json_.begin_array();
+      json_.begin_array("answers");
       for (const Report& report : reports) write(report);
       json_.end();
     }
@@ -57,8 +51,7 @@ class ReportJson {
     for (const AnswerVerdictName& name : answer_verdicts)
       json_.integer(name.id, summary.answers[static_cast<std::size_t>(name.verdict)]);
     const auto write_counts = [&](std::string_view key, const auto& counts, auto write_row) {
-      json_.key(key);
-      json_.begin_array();
+      json_.begin_array(key);
       for (const auto& [what, count] : counts) {
         json_.begin_object(io::Spread::line);
         write_row(what, count);
@@ -88,35 +81,28 @@ class ReportJson {
     json_.integer("given", report.given);
     json_.integer("of", report.of);
     json_.key("first_wrong");
-    if (report.findings.empty())
-      json_.null();
-    else
-      write_place(name_of(report.findings.front().step).id, head_of(report.findings.front()));
-    json_.key("mistakes");
-    json_.begin_array(io::Spread::line);
+    report.findings.empty() ? json_.null() : write_place(report.findings.front());
+    json_.begin_array("mistakes", io::Spread::line);
     for (const std::string_view id : mistakes_of(report, hint_)) json_.text(id);
     json_.end();
-    json_.key("steps");
-    json_.begin_array();
+    json_.begin_array("steps");
     for (const StepVerdict& step : report.steps) write(step);
     json_.end();
     json_.text("message", words_.message(report, hint_));
     json_.end();
   }
 
-  void write_place(std::string_view step, std::optional<Index> head) {
+  // Files count heads from 1.
+  void write_place(const Finding& finding) {
+    const bool tells_head = finding.of_one_head() && tells(hint_, Hint::place);
     json_.begin_object(io::Spread::line);
-    write_step(step, tells(hint_, Hint::place) ? head : std::nullopt);
+    write_step(name_of(finding.step).id, tells_head ? std::optional(finding.heads.front() + 1) : std::nullopt);
     json_.end();
   }
 
   void write_step(std::string_view step, std::optional<Index> head) {
     json_.text("step", step);
-    json_.key("head");
-    if (head)
-      json_.integer(*head);
-    else
-      json_.null();
+    json_.integer("head", head);
   }
 
   void write(const StepVerdict& step) {
@@ -124,16 +110,9 @@ class ReportJson {
     json_.begin_object(io::Spread::line);
     write_step(name_of(step.step).id, step.head ? std::optional(*step.head + 1) : std::nullopt);
     json_.text("verdict", name_of(step.verdict).id);
-    json_.key("max_difference");
-    if (given && step.same_shape && !hint_)
-      json_.number(step.max_difference);
-    else
-      json_.null();  // a difference gives the true number away
-    json_.key("entries_wrong");
-    if (given && tells(hint_, Hint::place))
-      json_.integer(step.entries_wrong);
-    else
-      json_.null();
+    json_.key("max_difference");  // which gives the true number away
+    given&& step.same_shape && !hint_ ? json_.number(step.max_difference) : json_.null();
+    json_.integer("entries_wrong", given && tells(hint_, Hint::place) ? std::optional(step.entries_wrong) : std::nullopt);
     json_.end();
   }
 
@@ -174,8 +153,7 @@ class ResultsJson {
     json_.number("score", score);
     json_.text("output", output);
     json_.text("visibility", "visible");
-    json_.key("tests");
-    json_.begin_array();
+    json_.begin_array("tests");
     for (const GradedStep& step : steps) write(step, lines_of(report, step.step, words), words);
     json_.end();
     json_.end();

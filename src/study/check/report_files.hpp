@@ -1,11 +1,18 @@
-// Reports for other programs: JSON, a table for a spreadsheet, results.json for Gradescope.
+// Reports as a page and for other programs: JSON, a table for a spreadsheet, results.json for Gradescope.
 #pragma once
 
+#include "core/problem.hpp"
 #include "io/files/sink.hpp"
+#include "show/pages/describe.hpp"
 #include "study/check/grading.hpp"
 #include "study/check/report_words.hpp"
 
 namespace mha::study {
+
+// Of several reports, or with `as_class`, a summary and a line for each come first, and behind them those that are not
+// right. With a hint the page holds no more than that.
+show::Document describe(const std::vector<Report>& reports, const Caption& problem, const show::PageOptions& options,
+                        std::optional<Hint> hint, bool as_class = false, bool summary_only = false);
 
 // How reports are told.
 struct Telling {

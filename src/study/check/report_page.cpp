@@ -1,5 +1,5 @@
 // Reports as a page.
-#include "study/check/report_page.hpp"
+#include "study/check/report_files.hpp"
 
 #include <fmt/format.h>
 
@@ -16,29 +16,17 @@ namespace {
 
 constexpr Text check_title{"Checked, step by step", "逐步批改"};
 constexpr Text written_to{"tolerance from {} as written", "容许误差按所写的 {}"};
-constexpr Text written_fully{"numbers in full precision", "数按完整精度书写"};
-constexpr Text significant_digits{"{} significant digits", "{} 位有效数字"};
-constexpr Text judged_as{"judged as {}", "按 {} 判定"};
-constexpr Text asked_for{"tolerance as asked for", "按指定的容许误差"};
-constexpr Text of_these{"{}: {}", "{}：{}"};
-constexpr Text head_verdict{"head {}: {}", "头 {}：{}"};
 constexpr Text given_here{"given", "答卷"};
 constexpr Text expected_here{"expected", "应为"};
 constexpr Text mark_legend{"* is not what follows from your own numbers before it", "* 与由你自己前面的数推出的结果不符"};
 constexpr Text mark_legend_first{"* is not what should stand here", "* 与应有的数不符"};
 constexpr Text part_shown{"rows {} to {}, columns {} to {} of {}×{}", "{4}×{5} 中的第 {0} 到 {1} 行、第 {2} 到 {3} 列"};
 constexpr Text largest_differences{"largest differences: {}", "各步的最大差：{}"};
-constexpr Text all_answers{"All answers", "全部答卷"};
 constexpr Text count_header{"how many", "份数"};
 constexpr Text first_step_header{"first wrong step", "最先出错的一步"};
-constexpr Text mistake_header{"likely mistake there", "那里可能的错误"};
-constexpr Text no_known_mistake_here{"no known mistake", "没有已知的错误与之吻合"};
 constexpr Text name_header{"name", "姓名"};
 constexpr Text score_header{"score", "得分"};
 constexpr Text where_header{"first wrong step, likely mistake", "最先出错的一步、可能的错误"};
-constexpr Text in_percent{"{} %", "{}%"};
-constexpr Text count_of_verdict{"{} {}", "{} 份{}"};
-constexpr Text item_shown{"item {}", "样本 {}"};
 
 constexpr Index most_lines = 12;
 constexpr int most_decimals_told = 12, most_decimals_shown = 6;
@@ -120,14 +108,14 @@ class ReportPage {
     for (const auto& [step, head] : judged.matrices)
       names += (names.empty() ? "" : page_.say(show::phrase::comma)) +
                words_.symbol(step, name_of(step).per_head ? std::optional(head) : std::nullopt);
-    return page_.say(of_these, names, form(judged.form));
+    return page_.say({"{}: {}", "{}：{}"}, names, form(judged.form));
   }
 
   std::string form(const NumberForm& form) const {
-    if (form.absolute) return page_.say(asked_for);
-    if (form.floats != nullptr) return page_.say(judged_as, form.floats->name);
-    if (form.digits) return page_.say(written_to, page_.say(significant_digits, *form.digits));
-    if (form.decimals > most_decimals_told) return page_.say(written_fully);
+    if (form.absolute) return page_.say({"tolerance as asked for", "按指定的容许误差"});
+    if (form.floats != nullptr) return page_.say({"judged as {}", "按 {} 判定"}, form.floats->name);
+    if (form.digits) return page_.say(written_to, page_.say({"{} significant digits", "{} 位有效数字"}, *form.digits));
+    if (form.decimals > most_decimals_told) return page_.say({"numbers in full precision", "数按完整精度书写"});
     return page_.say(written_to, show::decimals_text(page_.language(), form.decimals));
   }
 
@@ -164,7 +152,7 @@ class ReportPage {
     std::string text;
     for (const StepVerdict* step : heads)
       text += (text.empty() ? "" : page_.say(show::phrase::semicolon)) +
-              page_.say(head_verdict, page_.counted(step->head.value_or(0)), words_.verdict(*step));
+              page_.say({"head {}: {}", "头 {}：{}"}, page_.counted(step->head.value_or(0)), words_.verdict(*step));
     return text;
   }
 
@@ -182,14 +170,14 @@ class ReportPage {
 
   // Of the item in which the first wrong entry stands; of a large matrix what is around its wrong entries.
   void add_matrices(const Finding& finding, const Report& report) {
-    const std::vector<WrongEntry> wrong = wrong_entries(finding);
+    const std::vector<Entry> wrong = wrong_entries(finding);
     const Index item = wrong.empty() ? 0 : wrong.front().item;
     const Shape& whole = finding.given.numbers.shape();
     Range rows{0, whole.rows}, columns{0, whole.cols};
-    for (const WrongEntry& entry : wrong) {
+    for (const Entry& entry : wrong) {
       if (options_.full || entry.item != item) continue;
       rows.take_in(entry.row);
-      columns.take_in(entry.col);
+      columns.take_in(entry.column);
     }
     const int precision = std::max(options_.precision, std::min(report.decimals, most_decimals_shown));
     const auto matrix = [&](const Tensor& tensor, Index head, const Text& symbol) {
@@ -206,9 +194,9 @@ class ReportPage {
     show::Matrix& given = std::get<show::Matrix>(equation.parts.front());
     for (Index i = 0; i < given.rows.count(); ++i)
       for (Index j = 0; j < given.columns.count(); ++j) {
-        const auto here = [&](const WrongEntry& entry) {
+        const auto here = [&](const Entry& entry) {
           return entry.item == item && entry.row == rows.begin + given.rows.place(i) &&
-                 entry.col == columns.begin + given.columns.place(j);
+                 entry.column == columns.begin + given.columns.place(j);
         };
         if (std::none_of(wrong.begin(), wrong.end(), here)) continue;
         given.cells[static_cast<std::size_t>(i * given.columns.count() + j)].mark = show::Cell::Mark::wrong;
@@ -221,15 +209,15 @@ class ReportPage {
     if (rows.is_part() || columns.is_part())
       page_.caption(part_shown, page_.counted(rows.begin), page_.counted(rows.end - 1), page_.counted(columns.begin),
                     page_.counted(columns.end - 1), whole.rows, whole.cols);
-    if (finding.given.numbers.shape().batch > 1) page_.caption(item_shown, page_.counted(item));
+    if (finding.given.numbers.shape().batch > 1) page_.caption({"item {}", "样本 {}"}, page_.counted(item));
     if (!wrong.empty()) page_.caption(finding.begins ? mark_legend_first : mark_legend);
   }
 
   void add_summary(const Summary& summary) {
-    page_.section({page_.say(all_answers)}, show::Section::Level::item);
+    page_.section({page_.say({"All answers", "全部答卷"})}, show::Section::Level::item);
     std::string counts;
     for (const AnswerVerdictName& name : answer_verdicts)
-      counts += (counts.empty() ? "" : " · ") + page_.say(count_of_verdict,
+      counts += (counts.empty() ? "" : " · ") + page_.say({"{} {}", "{} 份{}"},
                                                           summary.answers[static_cast<std::size_t>(name.verdict)],
                                                           name.text.in(page_.language()));
     page_.paragraph(std::move(counts));
@@ -238,11 +226,11 @@ class ReportPage {
       steps.rows.push_back({std::to_string(count), words_.title(step) + " " + words_.symbol(step, std::nullopt)});
     if (!steps.rows.empty()) page_.add(std::move(steps));
     if (!tells_mistakes() || summary.mistakes.empty()) return;
-    show::Table mistakes{{page_.say(count_header), page_.say(mistake_header), ""}, {}, {true}};
+    show::Table mistakes{{page_.say(count_header), page_.say({"likely mistake there", "那里可能的错误"}), ""}, {}, {true}};
     for (const auto& [mistake, count] : summary.mistakes)
-      mistakes.rows.push_back(
-          {std::to_string(count), mistake == nullptr ? "–" : std::string(mistake->id),
-           mistake == nullptr ? page_.say(no_known_mistake_here) : in_layout(page_.say(mistake->what), summary.layout)});
+      mistakes.rows.push_back({std::to_string(count), mistake == nullptr ? "–" : std::string(mistake->id),
+                               mistake == nullptr ? page_.say({"no known mistake", "没有已知的错误与之吻合"})
+                                                  : in_layout(page_.say(mistake->what), summary.layout)});
     page_.add(std::move(mistakes));
   }
 
@@ -255,7 +243,7 @@ class ReportPage {
       if (first != nullptr && tells_mistakes())
         where += page_.say(show::phrase::comma) +
                  (first->suspects.empty() ? "–" : std::string(first->suspects.front().mistake->id));
-      table.rows.push_back({show::Words().quote(report.name), page_.say(in_percent, std::lround(100 * report.score)),
+      table.rows.push_back({show::Words().quote(report.name), page_.say({"{} %", "{}%"}, std::lround(100 * report.score)),
                             page_.say(name_of(report.verdict()).text), std::move(where)});
     }
     page_.add(std::move(table));

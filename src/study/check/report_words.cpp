@@ -9,34 +9,23 @@
 #include "show/words/notation.hpp"
 #include "show/words/phrases.hpp"
 #include "study/check/comparison.hpp"
-#include "study/check/other_keys.hpp"
+#include "study/check/diagnose.hpp"
 
 namespace mha::study {
 namespace {
 
 constexpr std::size_t most_entries_told = 6;
 
-constexpr Text all_right{"Right: everything that was given.", "正确：给出的各步都对。"};
 constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{}未给出。"};
 constexpr Text incomplete{"Incomplete: what is filled in is right; {}.", "未完成：已填的都对；{}。"};
-constexpr Text incomplete_alone{"Incomplete: {}.", "未完成：{}。"};
-constexpr Text nothing_filled_in{"nothing is filled in", "什么都没有填"};
-constexpr Text blank_entries{"blank entries: {}", "空着的元素：{} 个"};
 constexpr Text still_missing{"not given: {}", "未给出：{}"};
 constexpr Text missing_answer{"Missing: no answer was handed in, neither answer.json nor answer.npz.",
                               "未提交：没有交答卷，既没有 answer.json，也没有 answer.npz。"};
-constexpr Text with_blanks{"{}, with blanks", "{}，但有空着的元素"};
 constexpr Text first_wrong_is{"Wrong: the first wrong step is {}.", "错误：最先出错的一步是{}。"};
-constexpr Text named_step{"{} {}", "“{}”{}"};
-constexpr Text unusable{"Unusable: {}", "无法评阅：{}"};
 constexpr Text other_shape{"wrong here: another shape", "此处错误：形状不符"};
 constexpr Text in_head{"in head {}", "头 {}"};
 constexpr Text in_heads{"in heads {}", "头 {}"};
-constexpr Text at_entries{"at {}", "位置 {}"};
-constexpr Text in_every_entry{"in every entry", "每个元素都不对"};
 constexpr Text of_entries{"{} of {} entries", "{1} 个元素中有 {0} 个"};
-constexpr Text in_item{"item {} ", "样本 {} "};
-constexpr Text one_more{", …", "、…"};
 constexpr Text entries_match{"all {} entries of {} match", "{1}的全部 {0} 个元素都吻合"};
 constexpr Text and_all_later{"all {} entries of {} and all later steps match", "{1}的全部 {0} 个元素以及后面的各步都吻合"};
 constexpr Text and_next{"all {} entries of {} and the next step match", "{1}的全部 {0} 个元素以及下一步都吻合"};
@@ -65,27 +54,25 @@ std::string capitalised(std::string sentence) {
 
 }  // namespace
 
-std::vector<WrongEntry> wrong_entries(const Finding& finding) {
-  std::vector<WrongEntry> entries;
+std::vector<Entry> wrong_entries(const Finding& finding) {
+  std::vector<Entry> entries;
   const Shape &own = finding.given.numbers.shape(), &right = finding.expected.numbers->shape();
   const Index head = finding.heads.front();
-  if (head >= right.heads || own.batch != right.batch || own.rows != right.rows || own.cols != right.cols) return entries;
-  for (Index item = 0; item < own.batch; ++item)
-    for (Index i = 0; i < own.rows; ++i)
-      for (Index j = 0; j < own.cols; ++j) {
-        if (finding.given.is_blank((item * own.rows + i) * own.cols + j)) continue;
-        if (!is_same(finding.given.numbers.at(item, 0, i, j), finding.expected.numbers->at(item, head, i, j),
-                     finding.expected.radius->at(item, head, i, j)))
-          entries.push_back({item, i, j});
-      }
+  if (head >= right.heads || !own.has_matrices_as(right)) return entries;
+  for_each_entry(own, [&](const Entry& at) {
+    if (finding.given.is_blank((at.item * own.rows + at.row) * own.cols + at.column)) return;
+    const Entry there{at.item, head, at.row, at.column};
+    if (!is_same(finding.given.numbers.at(at), finding.expected.numbers->at(there), finding.expected.radius->at(there)))
+      entries.push_back(at);
+  });
   return entries;
 }
 
 std::string ReportWords::verdict(const Report& report) const {
   if (report.missing) return show::say(language_, missing_answer);
-  if (report.unusable) return show::say(language_, unusable, *report.unusable);
+  if (report.unusable) return show::say(language_, {"Unusable: {}", "无法评阅：{}"}, *report.unusable);
   if (!report.findings.empty()) return show::say(language_, first_wrong_is, step(report.findings.front()));
-  if (report.all_blank) return show::say(language_, incomplete_alone, gaps(report));
+  if (report.all_blank) return show::say(language_, {"Incomplete: {}.", "未完成：{}。"}, gaps(report));
   if (report.is_incomplete()) return show::say(language_, incomplete, gaps(report));
   std::vector<std::string> missing;
   for (const StepName& name : step_names) {
@@ -95,24 +82,24 @@ std::string ReportWords::verdict(const Report& report) const {
     if (name.step != StepId::X && in_plan && std::all_of(report.steps.begin(), report.steps.end(), not_given))
       missing.push_back(title(name.step));
   }
-  return missing.empty() ? show::say(language_, all_right)
+  return missing.empty() ? show::say(language_, {"Right: everything that was given.", "正确：给出的各步都对。"})
                          : show::say(language_, all_right_but, joined(language_, missing));
 }
 
 std::string ReportWords::verdict(const StepVerdict& step) const {
   if (step.verdict == Verdict::wrong && !step.same_shape) return show::say(language_, other_shape);
   const std::string verdict(name_of(step.verdict).text.in(language_));
-  return step.has_blanks ? show::say(language_, with_blanks, verdict) : verdict;
+  return step.has_blanks ? show::say(language_, {"{}, with blanks", "{}，但有空着的元素"}, verdict) : verdict;
 }
 
 std::string ReportWords::gaps(const Report& report) const {
-  if (report.all_blank) return show::say(language_, nothing_filled_in);
+  if (report.all_blank) return show::say(language_, {"nothing is filled in", "什么都没有填"});
   std::vector<std::string> lacking;
   for (const StepId step : report.lacking) lacking.push_back(title(step));
   std::string text = lacking.empty() ? "" : show::say(language_, still_missing, joined(language_, lacking));
   if (report.blanks > 0)
     text += (text.empty() ? "" : show::say(language_, show::phrase::semicolon)) +
-            show::say(language_, blank_entries, report.blanks);
+            show::say(language_, {"blank entries: {}", "空着的元素：{} 个"}, report.blanks);
   return text;
 }
 
@@ -142,7 +129,7 @@ std::string ReportWords::symbol(StepId step, std::optional<Index> head) const {
 
 std::string ReportWords::step(const Finding& finding) const {
   const std::optional<Index> head = finding.of_one_head() ? std::optional(finding.heads.front()) : std::nullopt;
-  return show::say(language_, named_step, title(finding.step), symbol(finding.step, head));
+  return show::say(language_, {"{} {}", "“{}”{}"}, title(finding.step), symbol(finding.step, head));
 }
 
 std::string ReportWords::heads(const std::vector<Index>& heads) const {
@@ -153,19 +140,19 @@ std::string ReportWords::heads(const std::vector<Index>& heads) const {
 }
 
 std::string ReportWords::entries(const Finding& finding) const {
-  const std::vector<WrongEntry> wrong = wrong_entries(finding);
+  const std::vector<Entry> wrong = wrong_entries(finding);
   const auto size = static_cast<std::size_t>(finding.given.numbers.size());
-  if (wrong.empty() || wrong.size() == size) return show::say(language_, in_every_entry);
+  if (wrong.empty() || wrong.size() == size) return show::say(language_, {"in every entry", "每个元素都不对"});
   std::string list;
   for (std::size_t i = 0; i < std::min(wrong.size(), most_entries_told); ++i) {
-    const WrongEntry& entry = wrong[i];
+    const Entry& entry = wrong[i];
     const bool has_items = finding.given.numbers.shape().batch > 1;
     list += list.empty() ? "" : show::say(language_, show::phrase::comma);
-    list += (has_items ? show::say(language_, in_item, entry.item + base_) : "") +
-            fmt::format("[{},{}]", entry.row + base_, entry.col + base_);
+    list += (has_items ? show::say(language_, {"item {} ", "样本 {} "}, entry.item + base_) : "") +
+            fmt::format("[{},{}]", entry.row + base_, entry.column + base_);
   }
-  if (wrong.size() > most_entries_told) list += show::say(language_, one_more);
-  return show::say(language_, at_entries, list) +
+  if (wrong.size() > most_entries_told) list += show::say(language_, {", …", "、…"});
+  return show::say(language_, {"at {}", "位置 {}"}, list) +
          show::say(language_, show::phrase::in_parentheses, show::say(language_, of_entries, wrong.size(), size));
 }
 

@@ -51,10 +51,7 @@ class ReportWords {
   bool true_numbers_;
 };
 
-// The entries of the finding's matrix that are not as expected: item, row and column, from 0.
-struct WrongEntry {
-  Index item, row, col;
-};
-std::vector<WrongEntry> wrong_entries(const Finding& finding);
+// The entries of the finding's matrix, of head 0, that are not as expected.
+std::vector<Entry> wrong_entries(const Finding& finding);
 
 }  // namespace mha::study

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
+#include "io/files/sink.hpp"
+#include "show/pages/describe.hpp"
 #include "study/mistakes/simulate.hpp"
 
 namespace mha::study {
@@ -29,5 +32,23 @@ double difference(double a, double b);
 
 // Numbers are equal when they agree to nine digits: the order of a sum shows in the last ones.
 Comparison compare(const Written& left, const Written& right);
+
+// One side of a comparison.
+struct Side {
+  show::Words name;
+  Written numbers;
+  const Problem* problem;  // whose labels are shown
+};
+
+// `remarks` say what was done differently on the right, where that is known. Of the options, language, precision, index
+// base, the selection of steps and heads, and `full` count.
+show::Document describe(const Comparison& comparison, const Side& left, const Side& right,
+                        const std::vector<show::Words>& remarks, const show::PageOptions& options);
+
+// {"format": "mha-compare", "version": 1, "left", "right", "mistake"?, "steps": […]}: for each matrix its step, head and
+// item (from 1), "equal"; where it is not, the largest difference with its place, and both matrices whole; where only one
+// side has it, that one alone. Flushing the sink is left to the caller.
+void write_comparison_json(io::Sink& sink, const Comparison& comparison, const Side& left, const Side& right,
+                           std::optional<std::string_view> mistake, const Selection& selection);
 
 }  // namespace mha::study

@@ -1,5 +1,5 @@
 // A comparison as JSON: what is equal in a line each, the rest with its numbers.
-#include "study/compare/compare_json.hpp"
+#include "study/compare/compare.hpp"
 
 #include <cmath>
 #include <string>
@@ -8,12 +8,6 @@
 
 namespace mha::study {
 namespace {
-
-std::string plain_text(const show::Words& words) {
-  std::string text;
-  for (const show::Span& span : words.spans()) text += span.text;
-  return text;
-}
 
 void write_side(io::JsonWriter& json, std::string_view name, const Side& side, const ComparedMatrix& matrix) {
   const Tensor& tensor = *side.numbers[static_cast<std::size_t>(matrix.step)];
@@ -47,11 +41,10 @@ void write_comparison_json(io::Sink& sink, const Comparison& comparison, const S
   json.begin_object();
   json.text("format", "mha-compare");
   json.integer("version", 1);
-  json.text("left", plain_text(left.name));
-  json.text("right", plain_text(right.name));
+  json.text("left", left.name.plain());
+  json.text("right", right.name.plain());
   if (mistake) json.text("mistake", *mistake);
-  json.key("steps");
-  json.begin_array();
+  json.begin_array("steps");
   for (const ComparedMatrix& matrix : comparison.matrices)
     if (selection.has(matrix.step) && (!name_of(matrix.step).per_head || selection.has_head(matrix.head)))
       write_compared(json, matrix, left, right);

@@ -1,10 +1,10 @@
 // A comparison as a page: equal steps in a line, the others with both matrices.
-#include "study/compare/compare_page.hpp"
+#include "study/compare/compare.hpp"
 
 #include <cmath>
 
 #include "show/pages/page.hpp"
-#include "show/pages/step_equation.hpp"
+#include "show/pages/page_parts.hpp"
 #include "show/words/notation.hpp"
 
 namespace mha::study {
@@ -12,15 +12,10 @@ namespace {
 
 constexpr Text compare_title{"Two computations, step by step", "两种计算，逐步对照"};
 constexpr Text sides{"left: {0} · right: {1}", "左：{0} · 右：{1}"};
-constexpr Text item_number{"item {}", "样本 {}"};
 constexpr Text equal{"equal on both sides: {}", "两边相同：{}"};
 constexpr Text left_matrix{"left {}", "左 {}"};
 constexpr Text right_matrix{"right {}", "右 {}"};
 constexpr Text star_legend{"* marks an entry that is not the same on both sides", "* 标出两边不同的元素"};
-constexpr Text differs_first{"← the first difference", "← 最先不同"};
-constexpr Text differs{"different", "不同"};
-constexpr Text only_left{"only on the left, {}", "只有左边有，{}"};
-constexpr Text only_right{"only on the right, {}", "只有右边有，{}"};
 constexpr Text unlike_shapes{"another shape: {} and {}", "形状不同：{} 和 {}"};
 constexpr Text largest{"largest difference {0} at [{1},{2}]: {3} and {4}", "最大差 {0}，在 [{1},{2}]：{3} 和 {4}"};
 constexpr Text incomparable{"the first number that cannot be compared is at [{0},{1}]: {2} and {3}",
@@ -97,17 +92,17 @@ class ComparePage {
     std::string text = show::symbol(matrix.step, per_head ? std::optional(page_.counted(matrix.head)) : std::nullopt);
     const Tensor* either = left_.numbers[static_cast<std::size_t>(matrix.step)].get();
     if (either == nullptr) either = &tensor(right_, matrix);
-    if (either->shape().batch > 1) text += " " + page_.say(item_number, page_.counted(matrix.item));
+    if (either->shape().batch > 1) text += " " + page_.say({"item {}", "样本 {}"}, page_.counted(matrix.item));
     return text;
   }
 
   std::string verdict(const ComparedMatrix& matrix, bool is_first) const {
-    if (is_first) return page_.say(differs_first);
+    if (is_first) return page_.say({"← the first difference", "← 最先不同"});
     switch (matrix.verdict) {
       case MatrixVerdict::equal: break;  // told in a line with others
-      case MatrixVerdict::different: return page_.say(differs);
-      case MatrixVerdict::left_only: return page_.say(only_left, shape(left_, matrix));
-      case MatrixVerdict::right_only: return page_.say(only_right, shape(right_, matrix));
+      case MatrixVerdict::different: return page_.say({"different", "不同"});
+      case MatrixVerdict::left_only: return page_.say({"only on the left, {}", "只有左边有，{}"}, shape(left_, matrix));
+      case MatrixVerdict::right_only: return page_.say({"only on the right, {}", "只有右边有，{}"}, shape(right_, matrix));
       case MatrixVerdict::other_shape: return page_.say(unlike_shapes, shape(left_, matrix), shape(right_, matrix));
     }
     return {};

@@ -68,8 +68,7 @@ void write_answer_template(io::Sink& sink, const Problem& problem) {
 void write_mistakes(io::Sink& sink, const Problem& problem) {
   io::JsonWriter json(sink);
   json.begin_object();
-  json.key("mistakes");
-  json.begin_array();
+  json.begin_array("mistakes");
   for (const Outcome& outcome : outcomes(problem))
     if (outcome.shown_by) write_mistake(json, outcome);
   json.end();

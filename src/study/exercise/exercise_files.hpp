@@ -1,10 +1,22 @@
-// The files of an exercise that no other command writes: the empty answer, the teacher's mistakes.
+// The files of an exercise that no other command writes: the sheet on paper, the empty answer, the teacher's mistakes.
 #pragma once
+
+#include <string>
 
 #include "core/problem.hpp"
 #include "io/files/sink.hpp"
+#include "show/document.hpp"
 
 namespace mha::study {
+
+struct WorksheetOptions {
+  Language language = Language::en;
+  int decimals = 3;
+  std::string student;  // empty: a blank to write the name on
+  std::string due;      // until when it is handed in, in the teacher's words; empty: not said
+};
+
+show::Document worksheet(const Problem& problem, const WorksheetOptions& options);
 
 // Flushing the sink is left to the caller.
 

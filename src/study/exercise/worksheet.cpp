@@ -1,31 +1,21 @@
 // The page of a run before it is run: headings, formulas and given matrices, and blank matrices for the results.
-#include "study/exercise/worksheet.hpp"
+#include "study/exercise/exercise_files.hpp"
 
 #include <array>
 #include <set>
 
-#include "show/pages/facts.hpp"
 #include "show/pages/page.hpp"
-#include "show/pages/step_blocks.hpp"
-#include "show/pages/step_equation.hpp"
+#include "show/pages/page_parts.hpp"
 #include "show/words/notation.hpp"
 
 namespace mha::study {
 namespace {
 
 constexpr Text worksheet_title{"Multi-head attention by hand", "手算多头注意力"};
-constexpr Text student_name{"Name: {0}", "姓名：{0}"};
-constexpr Text due{"Due: {0}", "截止：{0}"};
 constexpr Text task{
     "Fill in every matrix, from top to bottom. Round each entry to {} and go on with the rounded numbers. Every "
     "formula has its shapes beside it.",
     "从上到下填写每个矩阵。每个元素四舍五入到 {}，并用舍入后的数继续往下算。每个公式旁注有形状。"};
-constexpr Text hand_in{
-    "To have it checked, put the numbers into answer.json in place of null, \"-inf\" for −∞, and run: mha check "
-    "problem.json "
-    "answer.json. Each step is judged from your own numbers before it, so one slip does not spoil what follows.",
-    "检查答卷：把数填入 answer.json，替换其中的 null（−∞ 写作 \"-inf\"），然后运行 mha check problem.json "
-    "answer.json。每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"};
 constexpr Text given{"What is given", "已知"};
 
 show::PageOptions page_options(const WorksheetOptions& options) {
@@ -67,12 +57,17 @@ class Sheet {
     page_.add(show::given_facts_of(scene_));
     const show::Words student =
         options_.student.empty() ? show::Words("…………………………") : show::Words().quote(options_.student);
-    page_.paragraph(show::say_words(options_.language, student_name, {student}));
+    page_.paragraph(show::say_words(options_.language, {"Name: {0}", "姓名：{0}"}, {student}));
     if (!options_.due.empty())
-      page_.paragraph(show::say_words(options_.language, due, {show::Words().quote(options_.due)}));
+      page_.paragraph(show::say_words(options_.language, {"Due: {0}", "截止：{0}"}, {show::Words().quote(options_.due)}));
     page_.paragraph(show::phrase::convention);
     page_.paragraph(task, show::decimals_text(options_.language, options_.decimals));
-    page_.paragraph(hand_in);
+    page_.paragraph(
+        {"To have it checked, put the numbers into answer.json in place of null, \"-inf\" for −∞, and run: mha check "
+         "problem.json "
+         "answer.json. Each step is judged from your own numbers before it, so one slip does not spoil what follows.",
+         "检查答卷：把数填入 answer.json，替换其中的 null（−∞ 写作 \"-inf\"），然后运行 mha check problem.json "
+         "answer.json。每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"});
   }
 
   void add_steps(bool per_head, Index head) {

@@ -1,16 +1,16 @@
 // Entries as people name them: the parts of the word first, then what they mean in this problem.
-#include "study/explain/entry.hpp"
+#include "study/explain/explain.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
+#include "core/utf8.hpp"
 #include "io/problem/answer.hpp"
 
 namespace mha::study {
@@ -66,13 +66,6 @@ std::string as_typed(std::string_view text) {
     for (std::size_t at = result.find(from); at != std::string::npos; at = result.find(from, at))
       result.replace(at, from.size(), to);
   return result;
-}
-
-std::optional<Index> whole_number(std::string_view text) {
-  Index number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc() && end == text.data() + text.size() && text.front() != '-';
-  return whole ? std::optional(number) : std::nullopt;
 }
 
 class Meaning {
@@ -152,7 +145,7 @@ class Meaning {
   std::optional<Index> place(std::string_view number_text, Index count, const Text& what, StepId step,
                              const Shape& shape) const {
     if (number_text == "*") return std::nullopt;
-    const std::optional<Index> number = number_text.empty() ? std::nullopt : whole_number(number_text);
+    const std::optional<Index> number = whole_number(number_text);
     if (!number)
       refuse(text_, {"'{}' is no {}; write a number, or * for all", "'{}' 不是{}号；请写数字，或用 * 表示全部"},
              number_text, what);

@@ -16,11 +16,6 @@ namespace {
 
 constexpr int most_in_tree = 20000;  // in one tree: more are read by nobody
 
-const Step* step_behind(const Plan& plan, ValueId id) {
-  const auto step = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) { return s.out == id; });
-  return step == plan.steps.end() ? nullptr : &*step;
-}
-
 Depth one_less(Depth depth) {
   return depth ? Depth(*depth - 1) : std::nullopt;
 }
@@ -28,7 +23,7 @@ Depth one_less(Depth depth) {
 void mark_behind(const Plan& plan, ValueId id, Depth depth, std::vector<bool>& marked) {
   if (marked[static_cast<std::size_t>(id)] && !depth) return;
   marked[static_cast<std::size_t>(id)] = true;
-  const Step* step = step_behind(plan, id);
+  const Step* step = plan.writer_of(id);
   if (step == nullptr || depth == 0) return;
   for (const ValueId operand : step->in) mark_behind(plan, operand, one_less(depth), marked);
 }
@@ -47,7 +42,7 @@ class Explainer {
     if (scene.plan.value(id).shape.heads == 1) place.head = 0;  // in this layer, whatever it was in a later one
     Explanation result{id, place, at, show::full_entry(scene, id, place, at), show::number_at(scene, id, place, at),
                        {}, false, {}};
-    const Step* step = step_behind(scene.plan, id);
+    const Step* step = scene.plan.writer_of(id);
     if (step == nullptr || depth == 0) return result;
     if (!told_.insert({id, place.item, show::own_head(scene, id, place.head), at.row, at.column}).second) {
       result.explained_before = true;

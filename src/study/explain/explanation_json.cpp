@@ -7,12 +7,6 @@
 namespace mha::study {
 namespace {
 
-std::string plain(const show::Words& words) {
-  std::string text;
-  for (const show::Span& span : words.spans()) text += span.text;
-  return text;
-}
-
 class ExplanationWriter {
  public:
   ExplanationWriter(io::Sink& sink, const show::Scenes& layers)
@@ -24,8 +18,7 @@ class ExplanationWriter {
     json_.integer("version", 1);
     json_.text("dtype", dtype_name(trace_.dtype));
     if (trace_.rounding) json_.integer("rounding", *trace_.rounding);
-    json_.key("entries");
-    json_.begin_array();
+    json_.begin_array("entries");
     for (const Explanation& entry : entries) write_entry(entry);
     json_.end();
     json_.end();
@@ -47,13 +40,10 @@ class ExplanationWriter {
     json_.integer("row", entry.at.row + 1);
     json_.integer("column", entry.at.column + 1);
     stored_number("value", entry.number);
-    if (entry.explained_before) {
-      json_.boolean("explained_before", true);
-    }
+    if (entry.explained_before) json_.boolean("explained_before", true);
     if (entry.derivation) write_derivation(*entry.derivation);
     if (!entry.operands.empty()) {
-      json_.key("operands");
-      json_.begin_array();
+      json_.begin_array("operands");
       for (const Explanation& operand : entry.operands) write_entry(operand);
       json_.end();
     }
@@ -72,28 +62,25 @@ class ExplanationWriter {
   }
 
   void write_work(const show::Work& work) {
-    json_.key("work");
-    json_.begin_array();
+    json_.begin_array("work");
     for (const show::Work::Line& line : work.lines) {
       json_.begin_object(io::Spread::line);
       json_.text("relation", line.relation);
       json_.text("expression", line.expression);
-      if (!line.remark.empty()) json_.text("remark", plain(line.remark));
+      if (!line.remark.empty()) json_.text("remark", line.remark.plain());
       json_.end();
     }
     json_.end();
   }
 
   void write_terms(const Derivation& derivation) {
-    json_.key("terms");
-    json_.begin_array();
+    json_.begin_array("terms");
     for (std::size_t i = 0; i < derivation.summands.size(); ++i) {
       const show::Summand& summand = derivation.summands[i];
       json_.begin_object(io::Spread::line);
       json_.text("names", summand.names);
       json_.text("numbers", summand.numbers);
-      json_.key("factors");
-      json_.begin_array(io::Spread::line);
+      json_.begin_array("factors", io::Spread::line);
       for (const show::ReadEntry& read : summand.factors) write_factor(*derivation.step, read);
       json_.end();
       json_.number("value", summand.value);

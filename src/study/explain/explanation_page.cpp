@@ -1,19 +1,15 @@
 // Tells explanations as a page: the step once, then each entry with its sum, then where its numbers come from.
 #include "study/explain/explain.hpp"
 
-#include "show/pages/facts.hpp"
 #include "show/pages/page.hpp"
-#include "show/pages/step_blocks.hpp"
+#include "show/pages/page_parts.hpp"
 #include "show/words/notation.hpp"
 
 namespace mha::study {
 namespace {
 
 constexpr Text title_text{"Multi-head attention, entry by entry", "多头注意力，逐个元素"};
-constexpr Text given_text{"given, not computed", "已知，不需计算"};
-constexpr Text behind_text{"Where these numbers come from:", "这些数的来历："};
 constexpr Text before_text{"explained above", "见上"};
-constexpr Text left_out_text{"… {} more", "… 另有 {} 项"};
 constexpr Text term_header{"term", "项"};
 constexpr Text numbers_header{"numbers", "代入"};
 constexpr Text value_header{"value", "值"};
@@ -82,7 +78,7 @@ class ExplanationPage {
     if (!entry.derivation) {
       page_.add(
           show::StepHeading{std::nullopt, title, value.symbol, fmt::format("{}×{}", value.shape.rows, value.shape.cols)});
-      return page_.caption(given_text);
+      return page_.caption({"given, not computed", "已知，不需计算"});
     }
     const Step& step = *entry.derivation->step;
     page_.add(show::StepHeading{std::nullopt, title, entry.derivation->formula, show::shape_arithmetic(scene, step)});
@@ -108,7 +104,7 @@ class ExplanationPage {
     for (std::size_t i = 0; i < summands.size(); ++i) {
       if (!whole && i == first_terms) {
         const std::size_t left_out = summands.size() - first_terms - last_terms;
-        table.rows.push_back({page_.say(left_out_text, left_out), {}, {}, {}});
+        table.rows.push_back({page_.say({"… {} more", "… 另有 {} 项"}, left_out), {}, {}, {}});
         i += left_out;
       }
       table.rows.push_back(
@@ -121,7 +117,7 @@ class ExplanationPage {
     show::Table table{page_.header(entry_header, value_header, how_header), {}, {false, true, false}, true};
     add_operands(root, "", table);
     if (table.rows.empty()) return;
-    page_.caption(behind_text);
+    page_.caption({"Where these numbers come from:", "这些数的来历："});
     page_.add(std::move(table));
   }
 

@@ -1,5 +1,5 @@
 // What a mistake is made with: the problem, its right plan, and the forms as they come about; and the groups in which all
-// mistakes are written down, one function each.
+// mistakes are written down.
 #pragma once
 
 #include <list>
@@ -37,13 +37,13 @@ void with(Forms& forms) {
   form(forms, arguments...);
 }
 
-std::span<const Mistake> projection_mistakes();
-std::span<const Mistake> head_mistakes();
-std::span<const Mistake> rope_mistakes();
-std::span<const Mistake> score_mistakes();
-std::span<const Mistake> mask_mistakes();
-std::span<const Mistake> weight_mistakes();
-std::span<const Mistake> output_mistakes();
-std::span<const Mistake> block_mistakes();
+extern const std::span<const Mistake> projection_mistakes;
+extern const std::span<const Mistake> head_mistakes;
+extern const std::span<const Mistake> rope_mistakes;
+extern const std::span<const Mistake> score_mistakes;
+extern const std::span<const Mistake> mask_mistakes;
+extern const std::span<const Mistake> weight_mistakes;
+extern const std::span<const Mistake> output_mistakes;
+extern const std::span<const Mistake> block_mistakes;
 
 }  // namespace mha::study

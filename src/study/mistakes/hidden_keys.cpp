@@ -24,13 +24,10 @@ std::optional<Tensor> keep_of(const Plan& plan) {
   }
   if (hiding.empty()) return std::nullopt;
   Tensor keep(shape);
-  for (Index item = 0; item < shape.batch; ++item)
-    for (Index head = 0; head < shape.heads; ++head)
-      for (Index i = 0; i < shape.rows; ++i)
-        for (Index j = 0; j < shape.cols; ++j) {
-          const auto lets = [&](const Tensor* mask) { return mask->spread(shape, item, head, i, j) != minus_infinity; };
-          keep.at(item, head, i, j) = std::all_of(hiding.begin(), hiding.end(), lets) ? 1 : 0;
-        }
+  for_each_entry(shape, [&](const Entry& entry) {
+    const auto lets = [&](const Tensor* mask) { return mask->spread(shape, entry) != minus_infinity; };
+    keep.at(entry) = std::all_of(hiding.begin(), hiding.end(), lets) ? 1 : 0;
+  });
   return keep;
 }
 

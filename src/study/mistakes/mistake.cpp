@@ -15,17 +15,18 @@ namespace mha::study {
 namespace {
 
 // Whether this entry of the sum is −∞, whatever the numbers of its first operand.
-bool is_hidden(const Plan& plan, const Step& sum, Index item, Index head, Index i, Index j) {
+bool is_hidden(const Plan& plan, const Step& sum, const Entry& entry) {
   double total = 0;
   for (std::size_t term = 1; term < sum.in.size(); ++term) {
     const Value& value = plan.value(sum.in[term]);
-    if (value.constant) total += value.constant->spread(plan.value(sum.out).shape, item, head, i, j);
+    if (value.constant) total += value.constant->spread(plan.value(sum.out).shape, entry);
   }
   return std::isinf(total) && total < 0;
 }
 
 // What this softmax normalises together: the slice to which an entry of batch × heads × rows × cols belongs, by number.
-Index slice_of(Softmax::Over over, const Shape& shape, Index item, Index head, Index i, Index j) {
+Index slice_of(Softmax::Over over, const Shape& shape, const Entry& entry) {
+  const auto& [item, head, i, j] = entry;
   switch (over) {
     case Softmax::Over::row: return (item * shape.heads + head) * shape.rows + i;
     case Softmax::Over::column: return (item * shape.heads + head) * shape.cols + j;
@@ -38,20 +39,16 @@ Index slice_of(Softmax::Over over, const Shape& shape, Index item, Index head, I
 
 // Whether the masks hide all of a slice from this softmax.
 bool meets_empty_slice(const Plan& plan, const Step& softmax) {
-  const auto writes = [&](const Step& step) { return step.out == softmax.in.front(); };
-  const auto sum = std::find_if(plan.steps.begin(), plan.steps.end(), writes);
-  if (sum == plan.steps.end() || sum->op != Op::add) return false;
+  const Step* sum = plan.writer_of(softmax.in.front());
+  if (sum == nullptr || sum->op != Op::add) return false;
   const Shape& shape = plan.value(softmax.out).shape;
   const Softmax::Over over = softmax.softmax.over;
   std::vector<bool> seen(static_cast<std::size_t>(shape.size()), false), open = seen;
-  for (Index item = 0; item < shape.batch; ++item)
-    for (Index head = 0; head < shape.heads; ++head)
-      for (Index i = 0; i < shape.rows; ++i)
-        for (Index j = 0; j < shape.cols; ++j) {
-          const auto slice = static_cast<std::size_t>(slice_of(over, shape, item, head, i, j));
-          seen[slice] = true;
-          if (!is_hidden(plan, *sum, item, head, i, j)) open[slice] = true;
-        }
+  for_each_entry(shape, [&](const Entry& entry) {
+    const auto slice = static_cast<std::size_t>(slice_of(over, shape, entry));
+    seen[slice] = true;
+    if (!is_hidden(plan, *sum, entry)) open[slice] = true;
+  });
   return seen != open;
 }
 
@@ -90,8 +87,8 @@ Variants answers_of(Variants forms) {
 
 std::vector<Mistake> collect() {
   std::vector<Mistake> all;
-  for (const auto& group : {projection_mistakes(), head_mistakes(), rope_mistakes(), score_mistakes(), mask_mistakes(),
-                            weight_mistakes(), output_mistakes(), block_mistakes()})
+  for (const auto& group : {projection_mistakes, head_mistakes, rope_mistakes, score_mistakes, mask_mistakes,
+                            weight_mistakes, output_mistakes, block_mistakes})
     all.insert(all.end(), group.begin(), group.end());
   return all;
 }

@@ -241,8 +241,6 @@ constexpr std::array block_rows = {
 
 }  // namespace
 
-std::span<const Mistake> block_mistakes() {
-  return block_rows;
-}
+const std::span<const Mistake> block_mistakes = block_rows;
 
 }  // namespace mha::study

@@ -129,8 +129,6 @@ constexpr std::array head_rows = {
 
 }  // namespace
 
-std::span<const Mistake> head_mistakes() {
-  return head_rows;
-}
+const std::span<const Mistake> head_mistakes = head_rows;
 
 }  // namespace mha::study

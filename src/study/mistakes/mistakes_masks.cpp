@@ -188,10 +188,7 @@ void mask_transposed(Forms& forms) {
       const Shape& shape = numbers.shape();
       if (shape.rows != shape.cols) return std::nullopt;
       Tensor turned(shape);
-      for (Index item = 0; item < shape.batch; ++item)
-        for (Index head = 0; head < shape.heads; ++head)
-          for (Index i = 0; i < shape.rows; ++i)
-            for (Index j = 0; j < shape.cols; ++j) turned.at(item, head, i, j) = numbers.at(item, head, j, i);
+      for_each_entry(shape, [&](const Entry& at) { turned.at(at) = numbers.at(at.item, at.head, at.column, at.row); });
       return turned;
     });
   other_masks(forms, Mask::Kind::causal, [&](const Mask& mask) {
@@ -294,8 +291,6 @@ constexpr std::array mask_rows = {
 
 }  // namespace
 
-std::span<const Mistake> mask_mistakes() {
-  return mask_rows;
-}
+const std::span<const Mistake> mask_mistakes = mask_rows;
 
 }  // namespace mha::study

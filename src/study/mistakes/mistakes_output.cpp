@@ -115,8 +115,6 @@ constexpr std::array output_rows = {
 
 }  // namespace
 
-std::span<const Mistake> output_mistakes() {
-  return output_rows;
-}
+const std::span<const Mistake> output_mistakes = output_rows;
 
 }  // namespace mha::study

@@ -254,8 +254,6 @@ constexpr std::array projection_rows = {
 
 }  // namespace
 
-std::span<const Mistake> projection_mistakes() {
-  return projection_rows;
-}
+const std::span<const Mistake> projection_mistakes = projection_rows;
 
 }  // namespace mha::study

@@ -132,8 +132,6 @@ constexpr std::array rope_rows = {
 
 }  // namespace
 
-std::span<const Mistake> rope_mistakes() {
-  return rope_rows;
-}
+const std::span<const Mistake> rope_mistakes = rope_rows;
 
 }  // namespace mha::study

@@ -143,8 +143,6 @@ constexpr std::array score_rows = {
 
 }  // namespace
 
-std::span<const Mistake> score_mistakes() {
-  return score_rows;
-}
+const std::span<const Mistake> score_mistakes = score_rows;
 
 }  // namespace mha::study

@@ -132,8 +132,6 @@ constexpr std::array weight_rows = {
 
 }  // namespace
 
-std::span<const Mistake> weight_mistakes() {
-  return weight_rows;
-}
+const std::span<const Mistake> weight_mistakes = weight_rows;
 
 }  // namespace mha::study

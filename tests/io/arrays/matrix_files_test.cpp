@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "io/arrays/matrix_archive.hpp"
 #include "io/arrays/matrix_files.hpp"
-#include "io/arrays/trace_arrays.hpp"
+#include "io/arrays/trace_export.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/output_file.hpp"
 #include "io/files/temporary_folder.hpp"

@@ -6,7 +6,7 @@
 #include "catch.hpp"
 #include "core/error.hpp"
 #include "io/files/answer_files.hpp"
-#include "io/files/student_names.hpp"
+#include "io/files/roster.hpp"
 #include "io/files/temporary_folder.hpp"
 
 namespace mha::test {

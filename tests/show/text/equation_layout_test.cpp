@@ -4,7 +4,7 @@
 #include "catch.hpp"
 #include "show/text/matrices.hpp"
 #include "show/text/text_writer.hpp"
-#include "show/text/width.hpp"
+#include "show/text/wrap.hpp"
 
 namespace mha::test {
 namespace {

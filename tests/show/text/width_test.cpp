@@ -1,5 +1,5 @@
 // Display width: Chinese, emoji and combining marks line up.
-#include "show/text/width.hpp"
+#include "show/text/wrap.hpp"
 
 #include "catch.hpp"
 

@@ -5,7 +5,6 @@
 #include "compute/random_problem.hpp"
 #include "compute/run_helpers.hpp"
 #include "show/text/text_writer.hpp"
-#include "study/check/against_page.hpp"
 
 namespace mha::test {
 namespace {
@@ -69,7 +68,7 @@ TEST_CASE("a wrong entry fails in its step, and is named", "[against]") {
                           StepId::weights, StepId::head_output, StepId::concat, StepId::output}) {
     Tensor wrong = run[id];
     const Shape& shape = wrong.shape();
-    const EntryPlace place{1, shape.heads - 1, shape.rows - 1, shape.cols - 2};
+    const Entry place{1, shape.heads - 1, shape.rows - 1, shape.cols - 2};
     wrong.at(place.item, place.head, place.row, place.column) += 1e-3;
     const ComparedStep step = at(against_cpu(run.plan, with(run, id, wrong)), id);
     INFO(name_of(id).id);

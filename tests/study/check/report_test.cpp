@@ -5,7 +5,6 @@
 #include "show/text/text_writer.hpp"
 #include "study/check/check_helpers.hpp"
 #include "study/check/report_files.hpp"
-#include "study/check/report_page.hpp"
 
 namespace mha::test {
 namespace {

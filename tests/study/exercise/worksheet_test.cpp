@@ -1,5 +1,5 @@
 // The worksheet of an exercise: everything that is given, nothing that is to be found.
-#include "study/exercise/worksheet.hpp"
+#include "study/exercise/exercise_files.hpp"
 
 #include "catch.hpp"
 #include "core/plan.hpp"

@@ -1,4 +1,4 @@
-// Sets an equation of matrices: side by side where it fits, one below the other where it does not.
+// Sets equations of matrices and entries that are spelled out in lines.
 #pragma once
 
 #include <string>
@@ -11,5 +11,7 @@ namespace mha::show {
 
 // Lines of at most `width` columns, where a single column of a matrix is not wider alone.
 std::vector<std::string> lay_out(const Equation& equation, const Pen& pen, const Document& document, int width);
+
+std::vector<std::string> lay_out(const Work& work, const Pen& pen, int width);
 
 }  // namespace mha::show

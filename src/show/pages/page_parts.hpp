@@ -1,0 +1,43 @@
+// What pages are made of: the facts above the first step, a step's heading, captions and matrices.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "show/document.hpp"
+#include "show/pages/page.hpp"
+#include "show/pages/scene.hpp"
+#include "show/pages/spelling.hpp"
+
+namespace mha::show {
+
+// Sizes and rules.
+Facts given_facts_of(const Scene& scene);
+
+// Sizes, rules, and how the numbers were computed and are told; with a line where they have more digits than are shown.
+// Of one scene for each layer that the page tells of.
+void add_facts(const Scenes& layers, PageBuilder& page);
+void add_header(const Scenes& layers, PageBuilder& page);
+
+// Sizes and rules of a layer of a stack.
+void add_layer_facts(const Scene& scene, PageBuilder& page);
+
+// The person's labels for the rows and columns that this step's matrices of one item show.
+void add_labels(Matrix& matrix, const Problem& problem, StepId step, Index item);
+
+// A value as a matrix with its symbol and labels; nothing where the trace did not keep it.
+std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place place, bool transposed = false);
+
+// Operands that the trace does not hold are left out; without a result there is no equation. `worked` is marked.
+std::optional<Equation> equation_of(const Scene& scene, const Step& step, Place place, std::optional<EntryAt> worked);
+
+// X, and X_kv in cross-attention.
+void add_inputs(const Scene& scene, Place place, PageBuilder& page);
+
+// `number` is the step's place in the plan, from 1.
+void add_step(const Scene& scene, const Step& step, int number, Place place, PageBuilder& page);
+
+// The small print of a step: its meaning, and what its formula alone does not say.
+std::vector<Words> captions_of(const Scene& scene, const Step& step, Place place);
+
+}  // namespace mha::show
