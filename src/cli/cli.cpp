@@ -41,12 +41,15 @@ const Command& find_command(const std::string& name) {
 
 // What CLI11 finds wrong, in our words: all values are texts, so that only their number can be.
 [[noreturn]] void refuse_parse(const CommandLine& app, const CLI::ParseError& error) {
-  const std::string said = error.what();
+  std::string said = fmt::format(" {} ", error.what());  // "--as: 1 required …", "… not an allowed value for full"
+  std::replace_if(
+      said.begin(), said.end(), [](char c) { return c == ':' || c == ','; }, ' ');
   const CLI::Option* meant = nullptr;
-  std::string name;  // the longest that is spoken of
+  std::string name;
   for (const CLI::Option* option : app.get_options())
     for (const std::string& known : option->get_lnames())
-      if (known.size() > name.size() && said.find(known) != std::string::npos) meant = option, name = known;
+      for (const char* begin : {" ", "--"})
+        if (said.find(begin + known + " ") != std::string::npos) meant = option, name = known;
   if (meant != nullptr && meant->get_items_expected_max() == 0)
     throw Error({"{}: it takes no value; `{} --help` shows how", "{}：它没有值；`{} --help` 说明写法"}, "--" + name,
                 app.get_name());

@@ -374,6 +374,13 @@ class CommandLine(InFolder):
         self.usage("examples", "packd", words=("packed",))
         self.usage("schema", "probelm", words=("problem",))
 
+    def test_the_option_without_a_value_is_named(self):
+        for arguments, name in ((("check", "worked", "a.json", "--as"), "--as"), (("run", "worked", "-o"), "--output"),
+                                (("check", "worked", "a.json", "--tol"), "--tol"), (("run", "--lang"), "--lang"),
+                                (("run", "--round", "2", "--round", "3"), "--round"), (("run", "--full=3"), "--full")):
+            message = run(*arguments).stderr.decode()
+            self.assertTrue(message.startswith(f"mha: {name}: it takes"), message)
+
     def test_choices(self):
         for option in ("--lang", "--color", "--dtype", "--format", "--work", "--index-base", "--width"):
             self.usage("run", option, "maybe", words=(option,))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import tempfile
 import unittest
 from pathlib import Path
@@ -44,6 +45,25 @@ class Limits(unittest.TestCase):
             with self.subTest(mask=str(mask)[:40]):
                 file = problem(self.folder, X, mask=mask)
                 self.assertLess(peak_mb("run", file, "--steps", "output", "-o", self.folder / "y.npy"), 40)
+
+    @unittest.skipIf(SANITIZED, "the sanitizers keep memory of their own")
+    def test_a_large_output_is_judged_within_bounds(self):
+        rng, d = np.random.default_rng(1), 256
+        for name, rows in (("X", 1000), ("W_Q", d), ("W_K", d), ("W_V", d), ("W_O", d)):
+            np.save(self.folder / f"{name}.npy", rng.standard_normal((rows, d)) / (1 if name == "X" else 16))
+        text = {name: {"file": f"{name}.npy"} for name in ("X", "W_Q", "W_K", "W_V", "W_O")} | {"num_heads": 8}
+        (self.folder / "p.json").write_text(json.dumps(text), encoding="utf-8")
+        self.assertEqual(run("run", self.folder / "p.json", "--steps", "output", "-o", self.folder / "Y.npy").returncode, 0)
+        self.assertLess(peak_mb("check", self.folder / "p.json", self.folder / "Y.npy"), 500)
+        np.save(self.folder / "Y.npy", np.load(self.folder / "Y.npy") * 1.01)
+        before = os.times()
+        page = run("check", self.folder / "p.json", self.folder / "Y.npy")
+        after = os.times()
+        self.assertEqual(page.returncode, 1)
+        self.assertIn("the rarer mistakes were not all tried", " ".join(page.stdout.decode().split()))
+        used = after.children_user - before.children_user + after.children_system - before.children_system
+        self.assertLess(used, 60)  # seconds of all processors
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024, 1000)
 
     def test_an_item_has_the_same_bits_alone_and_in_its_batch(self):
         random = np.random.default_rng(2)
