@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@ namespace mha {
 template <typename Rows, typename Name>
 std::vector<std::string_view> column_of(const Rows& rows, Name name) {
   std::vector<std::string_view> names;
+  names.reserve(std::size(rows));
   for (const auto& row : rows) names.push_back(std::invoke(name, row));
   return names;
 }

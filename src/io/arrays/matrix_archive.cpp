@@ -48,7 +48,7 @@ MatrixArchive open_safetensors(const SharedFile& file, const std::string& shown)
 Saying MatrixArchive::known(const std::string& name) const {
   constexpr std::size_t most = 20;
   const std::vector<std::string_view> views(names.begin(), names.end());
-  const Saying near = did_you_mean(name, views);
+  Saying near = did_you_mean(name, views);
   if (!near.en.empty()) return near;
   if (names.empty()) return {" There is none in it.", "文件中没有数组。"};
   std::string list;
