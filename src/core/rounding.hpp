@@ -5,8 +5,8 @@
 
 namespace mha {
 
-// `value` written with 12 significant digits, or three more than are left but at most 15, and that decimal rounded half away
-// from zero to `decimals` places. The detour makes a half a half again whatever the order of the sum (0.2005 summed as
+// `value` written with 12 significant digits, or three more than are left but at most 15, and that decimal rounded half
+// away from zero to `decimals` places. The detour makes a half a half again whatever the order of the sum (0.2005 summed as
 // 0.20049999999999998). −0 becomes 0.
 double round_by_hand(double value, int decimals);
 

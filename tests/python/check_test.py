@@ -13,6 +13,8 @@ import struct
 import subprocess
 import tempfile
 import unittest
+
+import numpy
 from pathlib import Path
 
 from mha import MHA, environment, run
@@ -159,6 +161,14 @@ class Exactness(InFolder):
             self.assertEqual("in some heads" in page, len(set(names)) > 1, names)
             answer["Z2"][1][1] += 0.02
             self.assertEqual(self.verdict(answer, problem=problem), "wrong")
+
+    def test_arrays_may_have_names_of_other_texts(self):
+        heads = [head["head_output"] for head in WORKED["heads"]]
+        path = self.folder / "answer.npz"
+        numpy.savez(path, H1=heads[0], out2=heads[1], concat_heads=WORKED["concat"], foo=[[1.0]])
+        report = self.report(path)[0]
+        self.assertEqual((report["verdict"], report["given"]), ("right", 3))
+        self.assertIn('"foo" names no step', run("check", "worked", path, "--lang", "en").stdout.decode())
 
     def test_a_rounded_factor_is_told_beside_a_mistake_too(self):
         answer = {}

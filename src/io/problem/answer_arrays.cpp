@@ -57,7 +57,7 @@ Node read_arrays(const std::string& path, const std::optional<std::string>& as) 
   for (const std::string& name : archive.names) {
     const bool has_name = !archive.key.empty();
     const std::string key = has_name ? flat_name(name) : as.value_or(std::filesystem::path(path).stem().string());
-    const bool is_known = matrix_name(key).has_value();
+    const bool is_known = answer_name(key, false).has_value();
     if (!has_name && !is_known)
       throw Error({"{}: a .npy file does not say which matrix it holds; say it with --as, such as --as Y",
                    "{}：.npy 文件没有说明是哪个矩阵；请用 --as 指定，例如 --as Y"},

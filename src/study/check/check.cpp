@@ -478,10 +478,12 @@ Report check_one(const CheckerOf& checker_of, const io::AnswerSource& answer) {
   Report report;
   try {
     checker = checker_of(answer);
-    if (answer.read)
-      report = checker->check(answer.read());
-    else if (checker != nullptr)
+    if (answer.read) {
+      const io::Answer given = answer.read();  // throws where the answer belongs to no problem, and so to no checker
+      report = checker->check(given);
+    } else if (checker != nullptr) {
       report = checker->nothing_given();
+    }
     report.missing = !answer.read;
   } catch (const Error& error) {
     if (checker != nullptr) report = checker->nothing_given();
