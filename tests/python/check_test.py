@@ -162,6 +162,12 @@ class Exactness(InFolder):
             answer["Z2"][1][1] += 0.02
             self.assertEqual(self.verdict(answer, problem=problem), "wrong")
 
+    def test_0_beside_e_notation_may_be_what_was_too_small_to_write(self):
+        problem = self.write("small.json", {"X": [[1]], "heads": [{"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}],
+                                            "W_O": [[0.0001, 0.00003]]})
+        self.assertEqual(self.verdict('{"Y": [[1e-04, 0]]}', problem=problem), "right")
+        self.assertEqual(self.verdict('{"Y": [[3e-04, 0]]}', problem=problem), "wrong")
+
     def test_arrays_may_have_names_of_other_texts(self):
         heads = [head["head_output"] for head in WORKED["heads"]]
         path = self.folder / "answer.npz"

@@ -94,7 +94,7 @@ double NumberForm::written(double number) const {
   if (absolute) return *absolute + relative * size;
   const double computed = computed_in->arithmetic.eps * roundings_of_written * size;
   if (floats != nullptr) return computed + computed_in->arithmetic.least;
-  if (digits) return computed + (size == 0 ? 0 : 0.5 * last_place(size, *digits));
+  if (digits) return computed + std::max(least, size == 0 ? 0 : 0.5 * last_place(size, *digits));
   return computed + half_unit();
 }
 

@@ -43,6 +43,7 @@ struct NumberForm {
   double relative = 0;
   const Floats* floats = nullptr;
   std::optional<int> digits;
+  double least = 0;  // beside digits, half a unit of the finest place that is written: 0 beside 1e-4 may be 0.00004
   int decimals = 0;
   const Floats* computed_in = &of_64_bits;
 

@@ -143,6 +143,7 @@ class FormRecogniser {
       if (one.form().floats != nullptr) continue;
       if (writing.all_in_e_notation && writing.digits > 0) {
         one.form().digits = writing.digits;
+        one.form().least = half_unit(writing.decimals);
         at_least(digits, writing.digits);
       } else {
         finest = std::max(finest, writing.decimals);
