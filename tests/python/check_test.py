@@ -166,7 +166,7 @@ class Exactness(InFolder):
         problem = self.write("small.json", {"X": [[1]], "heads": [{"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}],
                                             "W_O": [[0.0001, 0.00003]]})
         self.assertEqual(self.verdict('{"Y": [[1e-04, 0]]}', problem=problem), "right")
-        self.assertEqual(self.verdict('{"Y": [[3e-04, 0]]}', problem=problem), "wrong")
+        self.assertEqual(self.verdict('{"Y": [[1e-03, 0]]}', problem=problem), "wrong")
 
     def test_arrays_may_have_names_of_other_texts(self):
         heads = [head["head_output"] for head in WORKED["heads"]]
