@@ -255,12 +255,13 @@ void declare_check_options(CommandLine& app, CheckOptionTexts& texts) {
        "\"Y\": ...}.\n"
        "Each step is judged from the answer's own numbers before it, as exactly as they are written.\n"
        "A folder as PROBLEM is a class as `mha exercise --roster` makes it: each answer is held against its own problem.\n"
-       "exit code: 0 all right, 1 something is wrong, incomplete or missing, 2 an answer cannot be read",
+       "exit code: 0 all right, 1 something is wrong, incomplete or missing, 2 an answer cannot be read, 4 the report cannot be "
+       "written",
        "答卷是计算记录的任何一部分：{\"heads\": [{\"weights\": ...}], \"output\": ...}，或平铺：{\"A1\": ..., \"Y\": "
        "...}。\n"
        "每一步都从答卷自己前面的数来判断，按所写的精确程度。\n"
        "题目处写文件夹就是一个班，即 `mha exercise --roster` 写出的：每份答卷与自己的题目对照。\n"
-       "退出码：0 全部正确，1 有错误、未完成或未提交的，2 有答卷无法读取"},
+       "退出码：0 全部正确，1 有错误、未完成或未提交的，2 有答卷无法读取，4 报告无法写出"},
       {{"mha check worked answer.json                ", {"what is wrong, and why", "错在哪里，为什么"}},
        {"mha check worked answer.json --hint 2       ", {"where to look, no true number", "错在何处，但不给出正确的数"}},
        {"mha check mine.json answers/ --format csv   ",

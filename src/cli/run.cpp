@@ -44,9 +44,16 @@ struct RunRequest {
   bool against_cpu = false;  // instead of the page
 };
 
-// What is no ordinary file (/dev/stdout, a pipe) has no ending to go by.
-const Format& format_of_output(const std::string& path, const Format& otherwise) {
-  if (const Format* format = format_of_file(path, run_formats)) return *format;
+// --format goes before the ending, but arrays are what no --format names. What is no ordinary file (/dev/stdout, a pipe) has
+// no ending to go by.
+const Format& format_of_output(const std::string& path, const Format& otherwise, bool is_named) {
+  const Format* format = format_of_file(path, run_formats);
+  if (format != nullptr && is_named && format->kind == Format::Kind::arrays)
+    throw Error({"-o '{}' is a file of arrays, and --format {} is another; leave --format out",
+                 "-o '{}' 是数组文件，而 --format {} 是另一种格式；请去掉 --format"},
+                path, otherwise.name);
+  if (is_named) return otherwise;
+  if (format != nullptr) return *format;
   const auto status = io::status_of(path);
   if (path.starts_with("/dev/") || (status && !S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode))) return otherwise;
   throw Error({"-o '{}': the ending says what to write; known are {}", "-o '{}'：由扩展名决定写什么；可用的有 {}"}, path,
@@ -75,7 +82,8 @@ RunRequest run_request_from(const RunOptionTexts& texts, const World& world) {
   RunRequest request;
   request.problem = one_problem(texts.problem);
   request.format = &format_named(texts.format, run_formats);
-  for (const std::string& path : texts.output) request.outputs.emplace_back(path, &format_of_output(path, *request.format));
+  for (const std::string& path : texts.output)
+    request.outputs.emplace_back(path, &format_of_output(path, *request.format, texts.format.has_value()));
   request.arithmetic = arithmetic_from(texts.computation);
   if (texts.against) request.against_cpu = parse_choice("--against", *texts.against, {"cpu"}) == 0;
   if (request.against_cpu && request.arithmetic.rounding)

@@ -68,6 +68,7 @@ class Class(InFolder):
         report = self.graded()
         answers = {answer["name"]: answer for answer in report["answers"]}
         self.assertEqual({name: answer["verdict"] for name, answer in answers.items()}, self.NAMES)
+        self.assertEqual(list(answers), list(self.NAMES))  # in the order of the roster
         self.assertEqual({answer["of"] for answer in answers.values()}, {26})
         self.assertEqual({name: (answer["score"], answer["given"]) for name, answer in answers.items()},
                          {"Anna Li": (1, 26), "=1+1": (1, 26), "张三": (0.9, 26), "Bo, Jr.": (0.9, 25), "Cy": (0, 0),

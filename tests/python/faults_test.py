@@ -385,8 +385,16 @@ class CommandLine(InFolder):
         for option in ("--lang", "--color", "--dtype", "--format", "--work", "--index-base", "--width"):
             self.usage("run", option, "maybe", words=(option,))
         self.usage("run", "-o", "trace.xml", words=(".json", ".txt"))
+        self.usage("run", "-o", "trace.npz", "--format", "json", words=("trace.npz", "--format json"))
+        self.usage("explain", "worked", "layer.Y[1,1]", words=("layer.Y",))
         self.usage("run", "--batch", "1", words=("batch",))
         self.usage("run", "batch", "--batch", "3", words=("--batch",))
+
+    def test_a_format_that_is_named_goes_before_the_ending(self):
+        for name in ("trace.txt", "trace.dat"):
+            self.assertEqual(run("run", "-o", self.path(name), "--format", "json").returncode, 0)
+            with open(self.path(name), encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["format"], "mha-trace")
 
     def test_steps_that_this_problem_lacks_are_no_error(self):
         result = run("run", "--steps", "masked,packed", "--format", "json")

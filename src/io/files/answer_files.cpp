@@ -69,17 +69,14 @@ class AnswerFinder {
 
   void add_class(const std::string& folder) {
     names_ = names_of_folders(folder);
-    std::set<std::string> students;
-    for (const std::string& student : folders_in(folder))
-      if (status_of(in(in(folder, student), problem_name))) students.insert(student);
-    if (!students.empty())  // those of the index as well whose folder or problem is gone
-      for (const auto& [student, name] : names_) students.insert(student);
-    students.erase("");
+    std::vector<std::string> students = in_order(folders_in(folder));
+    const auto has_problem = [&](const std::string& student) { return status_of(in(in(folder, student), problem_name)); };
+    if (std::none_of(students.begin(), students.end(), has_problem)) students.clear();
     for (const std::string& student : students)
-      if (const std::string place = in(folder, student); status_of(place))
+      if (const std::string place = in(folder, student); has_problem(student) || (name_of(student) && status_of(place)))
         add_student(place, student);
-      else
-        sources_.push_back({names_[student], in(place, "answer.json"), {}});
+      else if (name_of(student))  // of the list, and the folder is gone
+        sources_.push_back({*name_of(student), in(place, "answer.json"), {}});
     if (sources_.empty() && status_of(in(folder, problem_name))) add_student(folder, "");
     if (sources_.empty())
       throw Error(
@@ -97,6 +94,21 @@ class AnswerFinder {
   }
 
  private:
+  const std::string* name_of(const std::string& folder) const {
+    const auto found = std::find_if(names_.begin(), names_.end(), [&](const auto& row) { return row.first == folder; });
+    return found == names_.end() ? nullptr : &found->second;
+  }
+
+  // As the class list has them, also those that are not there; behind them the folders that it does not name.
+  std::vector<std::string> in_order(const std::vector<std::string>& folders) const {
+    std::vector<std::string> students;
+    for (const auto& [student, name] : names_)
+      if (!student.empty()) students.push_back(student);
+    std::copy_if(folders.begin(), folders.end(), std::back_inserter(students),
+                 [&](const std::string& folder) { return name_of(folder) == nullptr; });
+    return students;
+  }
+
   std::vector<std::string> answers_in(const std::string& folder) const {
     std::vector<std::string> names = files_in(folder);
     std::erase_if(names, [&](const std::string& name) {
@@ -112,8 +124,8 @@ class AnswerFinder {
     for (const std::string& name : answers_in(folder)) add_file(in(folder, name));
     if (sources_.size() > before) return;
     names_ = names_of_folders(folder);
-    for (const std::string& student : folders_in(folder))
-      if (student != teachers_folder) add_student(in(folder, student), student);
+    for (const std::string& student : in_order(folders_in(folder)))
+      if (student != teachers_folder && status_of(in(folder, student))) add_student(in(folder, student), student);
     const auto is_there = [](const AnswerSource& source) { return static_cast<bool>(source.read); };
     if (std::any_of(sources_.begin() + static_cast<std::ptrdiff_t>(before), sources_.end(), is_there)) return;
     throw Error({"{}: no answers in this folder; they are files that end in .json, .jsonl, .npz or .safetensors, here or "
@@ -127,7 +139,7 @@ class AnswerFinder {
   void add_student(const std::string& folder, const std::string& student) {
     const std::string usual = in(folder, "answer.json");
     AnswerSource source{submitter_of(usual).name, usual, {}};
-    if (const auto known = names_.find(student); known != names_.end()) source.name = known->second;
+    if (const std::string* known = name_of(student)) source.name = *known;
     try {
       std::vector<std::string> names = answers_in(folder);
       const auto is_called_so = [](const std::string& name) { return name.starts_with("answer."); };
@@ -191,7 +203,7 @@ class AnswerFinder {
 
   int standard_input_;
   std::optional<std::string> as_;
-  std::map<std::string, std::string> names_;  // by folder, of the folders beside each other
+  FolderNames names_;  // of the folders beside each other
   std::vector<AnswerSource> sources_;
 };
 

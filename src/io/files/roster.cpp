@@ -28,13 +28,12 @@ std::string_view trimmed(std::string_view text) {
 // What the columns of a header line hold, and the words for it.
 enum class Column { name, first_name, last_name, folder, other };
 constexpr std::array<std::string_view, 5> column_words = {
-    "|name|full name|student|student name|姓名|名字|学生|学生姓名|",
-    "|first name|given name|名|",
-    "|last name|surname|family name|姓|姓氏|",
+    "|name|full name|student|student name|姓名|名字|学生|学生姓名|nom complet|nombre completo|",
+    "|first name|given name|名|vorname|prénom|prenom|nombre|",
+    "|last name|surname|family name|姓|姓氏|nachname|familienname|nom|apellido|apellidos|cognome|",
     "|folder|",
-    "|email|e mail|mail|email address|id|id number|student "
-    "id|sid|identifier|username|number|group|class|section|学号|序号|邮箱|"
-    "电子邮件|班级|",
+    "|email|e mail|mail|email address|id|id number|student id|sid|identifier|username|number|group|class|section|学号|序号|"
+    "邮箱|电子邮件|班级|matrikel|matrikelnummer|matrikelnr|gruppe|courriel|numéro|correo|grupo|",
 };
 
 template <typename... Parts>
@@ -148,6 +147,8 @@ class Columns {
     if (!column_called(fields.front()) && std::none_of(fields.begin(), fields.end(), names_somebody)) return;
     for (std::size_t i = fields.size(); i-- > 0;)
       if (const std::optional<Column> column = column_called(fields[i])) place_[*column] = i;
+    if (place_.count(Column::first_name) > 0 && place_.count(Column::last_name) == 0)  // Name; Vorname
+      if (const auto whole = place_.extract(Column::name)) place_[Column::last_name] = whole.mapped();
     is_chinese_ = place_.count(Column::last_name) > 0 && fields[place_[Column::last_name]].starts_with("姓");
     lines.erase(lines.begin());
   }
@@ -218,14 +219,14 @@ std::vector<Student> read_roster(const std::string& path) {
   return parse_roster(InputFile(path).text(), path);
 }
 
-std::map<std::string, std::string> read_index(const std::string& path) {
+FolderNames read_index(const std::string& path) {
   std::vector<Line> lines = LineReader(path).read(InputFile(path).text());
   const Columns columns(lines);
-  std::map<std::string, std::string> names;
+  FolderNames names;
   for (const Line& line : lines) {
     const std::string name = columns.name_of(line);
     const bool defused = name.starts_with('\'') && csv_text(name.substr(1)) == name;
-    names[columns.field(line, Column::folder)] = name.substr(defused ? 1 : 0);
+    names.emplace_back(columns.field(line, Column::folder), name.substr(defused ? 1 : 0));
   }
   return names;
 }

@@ -1,9 +1,9 @@
 // Who the students are: a class list, and the names that learning platforms give to files and folders.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mha::io {
@@ -21,8 +21,11 @@ std::vector<Student> read_roster(const std::string& path);
 // The same from text; `file` is what messages call it.
 std::vector<Student> parse_roster(std::string_view text, std::string_view file);
 
-// Folder to name, from the columns "folder" and "name" of such a file.
-std::map<std::string, std::string> read_index(const std::string& path);
+// Folders, each with its name, in the order of the list.
+using FolderNames = std::vector<std::pair<std::string, std::string>>;
+
+// From the columns "folder" and "name" of such a file.
+FolderNames read_index(const std::string& path);
 
 struct Submitter {
   std::string name, id;  // the platform's number for this student; empty: there is none
@@ -33,8 +36,8 @@ struct Submitter {
 // called as it is, without the ending.
 Submitter submitter_of(std::string_view path);
 
-// Folder to name, of the folders beside each other in `folder`: from Gradescope's submission_metadata.yml, or the index.csv
-// that `mha exercise --roster` writes. Empty where neither is there. Throws Error.
-std::map<std::string, std::string> names_of_folders(const std::string& folder);
+// Of the folders beside each other in `folder`: from Gradescope's submission_metadata.yml, or the index.csv that
+// `mha exercise --roster` writes. Empty where neither is there. Throws Error.
+FolderNames names_of_folders(const std::string& folder);
 
 }  // namespace mha::io

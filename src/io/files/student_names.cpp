@@ -56,8 +56,8 @@ std::string unquoted_yaml(std::string_view text) {
 
 // Of Gradescope's file the names alone: "submission_12345:", below it "  :submitters:", and there "  - :name: Anna Li". A
 // group's names stand side by side.
-std::map<std::string, std::string> gradescope_names(std::string_view text) {
-  std::map<std::string, std::string> names;
+FolderNames gradescope_names(std::string_view text) {
+  FolderNames names;
   std::string folder;
   bool among_submitters = false;
   while (!text.empty()) {
@@ -70,7 +70,8 @@ std::map<std::string, std::string> gradescope_names(std::string_view text) {
     if (indent == 0 && content.ends_with(':')) folder = content.substr(0, content.size() - 1);
     if (line.starts_with("  :")) among_submitters = content == ":submitters:";
     if (!among_submitters || !content.starts_with(":name: ")) continue;
-    std::string& name = names[folder];
+    if (names.empty() || names.back().first != folder) names.emplace_back(folder, "");
+    std::string& name = names.back().second;
     name += (name.empty() ? "" : ", ") + unquoted_yaml(content.substr(7));
   }
   return names;
@@ -91,7 +92,7 @@ Submitter submitter_of(std::string_view path) {
   return {std::string(stem), ""};
 }
 
-std::map<std::string, std::string> names_of_folders(const std::string& folder) {
+FolderNames names_of_folders(const std::string& folder) {
   const std::string metadata = folder + "/submission_metadata.yml";
   if (status_of(metadata)) return gradescope_names(InputFile(metadata).text());
   for (const char* index : {"/teacher/index.csv", "/index.csv"})

@@ -39,6 +39,8 @@ TEST_CASE("a line of headings is no student, and says where the names are", "[ro
   CHECK(names_in("姓,名\n张,三\n") == Texts{"张三"});
   CHECK(names_in("Email address\nanna@x\n") == Texts{"anna@x"});
   CHECK(names_in("姓名\n张三\n") == Texts{"张三"});
+  CHECK(names_in("Name;Vorname;Matrikelnummer\nLi;Anna;1\nKim;Bert;2\n") == Texts{"Anna Li", "Bert Kim"});
+  CHECK(names_in("Nom;Prénom\nLi;Anna\n") == Texts{"Anna Li"});
   CHECK(names_in("Anna,class\nBert,class\n") == Texts{"Anna", "Bert"});
 }
 
@@ -53,7 +55,7 @@ TEST_CASE("an index gives the names of folders", "[roster]") {
   const TemporaryFolder folder;
   folder.write("index.csv", csv_line({"name", "folder", "seed"}) + csv_line({"a/b", "a_b", "1"}) +
                                 csv_line({csv_text("=1+1"), "_1+1", "2"}));
-  CHECK(read_index(folder / "index.csv") == std::map<std::string, std::string>{{"a_b", "a/b"}, {"_1+1", "=1+1"}});
+  CHECK(read_index(folder / "index.csv") == FolderNames{{"a_b", "a/b"}, {"_1+1", "=1+1"}});
 }
 
 TEST_CASE("what is no name is told with its line", "[roster]") {
