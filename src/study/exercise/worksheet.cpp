@@ -63,11 +63,11 @@ class Sheet {
     page_.paragraph(show::phrase::convention);
     page_.paragraph(task, show::decimals_text(options_.language, options_.decimals));
     page_.paragraph(
-        {"To have it checked, put the numbers into answer.json in place of null, \"-inf\" for −∞, and run: mha check "
-         "problem.json "
-         "answer.json. Each step is judged from your own numbers before it, so one slip does not spoil what follows.",
-         "检查答卷：把数填入 answer.json，替换其中的 null（−∞ 写作 \"-inf\"），然后运行 mha check problem.json "
-         "answer.json。每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"});
+        {"To have it checked, put the numbers into answer.json in place of null, \"-inf\" for −∞, and run the line below. "
+         "Each step is judged from your own numbers before it, so one slip does not spoil what follows.",
+         "检查答卷：把数填入 answer.json，替换其中的 null（−∞ 写作 \"-inf\"），然后运行下面这一行。"
+         "每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"});
+    page_.paragraph({"mha check problem.json answer.json", "mha check problem.json answer.json"});
   }
 
   void add_steps(bool per_head, Index head) {
