@@ -23,6 +23,7 @@ Action setup_devices(CommandLine& app);
 Action setup_bench(CommandLine& app);
 Action setup_check(CommandLine& app);
 Action setup_compare(CommandLine& app);
+Action setup_inspect(CommandLine& app);
 Action setup_mistakes(CommandLine& app);
 Action setup_exercise(CommandLine& app);
 Action setup_import(CommandLine& app);
@@ -52,6 +53,10 @@ inline constexpr std::array commands = {
             {"two problems, or one with a mistake made, step by step side by side",
              "逐步对照两道题目，或一道题目与犯了某种错误的同一题"},
             setup_compare},
+    Command{"inspect",
+            {"how the heads of a layer differ, where each looks, what is lost without it",
+             "一层的各头有何不同，各看哪里，去掉后损失什么"},
+            setup_inspect},
     Command{"exercise",
             {"a new problem to work out by hand, with worksheet, key and typical mistakes",
              "出一道新的笔算练习，附练习单、参考答案和典型错误"},

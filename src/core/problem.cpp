@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace mha {
 
@@ -53,11 +54,39 @@ Tensor item_of(const Tensor& tensor, Index item) {
   return result;
 }
 
+// Heads that were alike and differ in these numbers are alike no longer. Where all heads stand in one matrix, each has a
+// part of its rows, or of its columns.
+void tell_apart(const Tensor& numbers, bool by_rows, std::vector<Index>& first) {
+  const Shape& all = numbers.shape();
+  const auto heads = static_cast<Index>(first.size());
+  const bool in_one = all.heads != heads;
+  const Index rows = in_one && by_rows ? all.rows / heads : all.rows,
+              cols = in_one && !by_rows ? all.cols / heads : all.cols;
+  std::vector<double> room;
+  for (Index line = 0; line < rows; ++line) {
+    std::map<std::pair<Index, std::vector<double>>, Index> seen;
+    for (Index head = 0; head < heads; ++head) {
+      Index& own = first[static_cast<std::size_t>(head)];
+      const double* row = numbers.row(all, 0, in_one ? 0 : head, in_one && by_rows ? head * rows + line : line, room);
+      if (in_one && !by_rows) row += head * cols;
+      own = seen.try_emplace({own, {row, row + cols}}, head).first->second;
+    }
+    if (static_cast<Index>(seen.size()) == heads) return;
+  }
+}
+
 void select_labels(Labels& labels, Index item) {
   if (labels.size() > 1) labels = {labels[static_cast<std::size_t>(item)]};
 }
 
 }  // namespace
+
+std::vector<Index> first_alike(const Linear& projection, Index heads, Layout layout) {
+  std::vector<Index> first(static_cast<std::size_t>(heads), 0);
+  tell_apart(projection.W, layout == Layout::torch, first);
+  if (projection.b) tell_apart(*projection.b, false, first);
+  return first;
+}
 
 Problem select_item(const Problem& problem, Index item) {
   Problem result = problem;

@@ -157,6 +157,10 @@ struct Problem {
   }
 };
 
+// For each of the heads of a projection the first one (all from 0) with the same numbers in W and b: itself where none
+// before it has them. Of what lies in a file, no more rows are read than it takes to tell the heads apart.
+std::vector<Index> first_alike(const Linear& projection, Index heads, Layout layout);
+
 // The same problem with one item (from 0) of the batch, as a batch of one.
 Problem select_item(const Problem& problem, Index item);
 

@@ -147,6 +147,22 @@ Words keyless_warning(const Scene& scene, Place place) {
 
 namespace {
 
+// Heads of the same queries, keys and values, in groups of two and more.
+std::vector<Indices> heads_alike(const Problem& problem) {
+  const auto Q = first_alike(problem.Q, problem.heads, problem.layout);
+  const auto K = first_alike(problem.K, problem.kv_heads, problem.layout);
+  const auto V = first_alike(problem.V, problem.kv_heads, problem.layout);
+  std::map<std::array<Index, 3>, Indices> alike;
+  for (Index head = 0; head < problem.heads; ++head) {
+    const auto own = static_cast<std::size_t>(kv_head(problem, head));
+    alike[{Q[static_cast<std::size_t>(head)], K[own], V[own]}].push_back(head);
+  }
+  std::vector<Indices> result;
+  for (const auto& [first, heads] : alike)
+    if (heads.size() > 1) result.push_back(heads);
+  return result;
+}
+
 std::vector<std::string> warnings(const Scene& scene) {
   const PageOptions& options = scene.options;
   std::map<Index, std::map<Index, Indices>> by_item;
@@ -174,6 +190,8 @@ std::vector<std::string> warnings(const Problem& problem, const Plan& plan, cons
     const Scene scene(problem, plan, no_trace, options, layer);
     const std::string prefix = scene.is_stack() ? say(options.language, phrase::in_layer, scene.counted(layer)) : "";
     for (const std::string& warning : warnings(scene)) result.push_back(prefix + warning);
+    for (const Indices& heads : heads_alike(scene.problem))
+      result.push_back(prefix + say(options.language, phrase::same_heads, ranges_text(scene, heads)));
   }
   return result;
 }

@@ -184,6 +184,11 @@ inline constexpr Text list_goes_on{"{}, … ({} in all)", "{}、…（共 {} 个
 inline constexpr Text more_items{"{} more items have queries that may attend to no key",
                                  "另有 {} 个样本也有查询没有可看的键"};
 
+// Heads of equal projections.
+inline constexpr Text same_heads{
+    "heads {} have the same W_Q, W_K and W_V: unless their masks differ, all of them compute the same",
+    "头 {} 的 W_Q、W_K、W_V 完全相同：只要掩码相同，它们算出的就完全一样"};
+
 // Lists.
 inline constexpr Text comma{", ", "、"};
 inline constexpr Text semicolon{"; ", "；"};

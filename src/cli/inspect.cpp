@@ -1,0 +1,62 @@
+// mha inspect: what a layer looks like from outside.
+#include "study/inspect/inspect.hpp"
+
+#include "cli/commands.hpp"
+#include "cli/input.hpp"
+#include "cli/output.hpp"
+
+namespace mha::cli {
+namespace {
+
+struct InspectOptions {
+  std::vector<std::string> problems;
+  bool full = false, allow_outside = false;
+  PageOptionTexts page;
+  OutputTexts output;
+};
+
+void inspect_problems(const InspectOptions& options, World& world) {
+  refuse_two_standard_inputs(options.problems);
+  show::PageOptions page = page_from(options.page, world);
+  page.full = options.full;
+  Output output(options.output, page_or_json, style_from(options.page, world), world);
+  if (output.kind() == Format::Kind::json) page.index_base = 1;  // as all files
+  std::vector<Problem> problems;
+  const std::vector<std::string> names = options.problems.empty() ? std::vector<std::string>{"worked"} : options.problems;
+  std::vector<std::string> inputs = names;
+  for (const std::string& name : names) {
+    problems.push_back(read_problem(name, world, options.allow_outside));
+    if (problems.back().title.empty()) problems.back().title.en = name;
+    inputs.insert(inputs.end(), problems.back().files.begin(), problems.back().files.end());
+  }
+  output.open(std::move(inputs));
+  const study::Inspection inspection = study::inspect(problems, page);
+  if (output.kind() == Format::Kind::json)
+    write_inspection(output.sink(), inspection, problems, page);
+  else
+    output.write(describe(inspection, problems, page));
+  output.finish();
+}
+
+}  // namespace
+
+Action setup_inspect(CommandLine& app) {
+  auto options = std::make_shared<InspectOptions>();
+  declare_arguments(app, "PROBLEM", options->problems,
+                    {"one or several: files, - or examples' names (default: worked)",
+                     "一道或几道题目：文件、- 或示例的名称（默认 worked）"});
+  declare_flag(app, "--full", options->full, {"print large matrices whole", "完整打印大矩阵"});
+  declare_output(app, options->output, page_or_json);
+  declare_page_options(app, options->page);
+  declare_allow_outside(app, options->allow_outside);
+  declare_examples(app, {},
+                   {{"mha inspect bag_zh                  ", {"where four heads look", "四个头各看哪里"}},
+                    {"mha inspect monday.json tuesday.json", {"   what holds in both", "   两道题都成立的发现"}},
+                    {"mha inspect stack --format json     ", {"for a program", "供程序读取"}}});
+  return [options](World& world) {
+    inspect_problems(*options, world);
+    return Exit::fine;
+  };
+}
+
+}  // namespace mha::cli

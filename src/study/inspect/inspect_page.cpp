@@ -1,0 +1,190 @@
+// What was seen in layers as a page and as JSON: structure first, then what may be read from it.
+#include <utility>
+
+#include "io/json/writer.hpp"
+#include "io/problem/problem_writer.hpp"
+#include "show/pages/page.hpp"
+#include "show/pages/page_parts.hpp"
+#include "study/inspect/inspect.hpp"
+
+namespace mha::study {
+namespace {
+
+constexpr Text inspect_title{"An attention layer, looked at from outside", "从外面看一个注意力层"};
+constexpr Text structure_section{"Structure", "结构"};
+constexpr Text reading_section{"What may be read from it", "可以怎样解读"};
+constexpr Text table_section{"The heads", "各头"};
+constexpr Text what_is_meant{
+    "Means over all rows that have a key{0}: the entropy of a row (in nats; 0 where one key has all the weight), its "
+    "largest "
+    "weight, and the weights on the token itself, the previous and the first one. Then what is lost without the head: how "
+    "far "
+    "an entry of Y changes at most, and ‖Y − Y without it‖ / ‖Y‖.",
+    "对所有有可看的键的行{0}取平均：一行的熵（单位奈特；全部权重在一个键上时为 0）、最大的权重、"
+    "对词元自己、前一个词元和第一个词元的权重。然后是去掉这个头的损失：Y 的元素的最大改变，以及 ‖Y − 去掉后的 Y‖ / ‖Y‖。"};
+constexpr Text of_all_items{", of all {} items", "（共 {} 个样本）"};
+constexpr Text without_head{"Y without head {}", "去掉头 {} 的 Y"};
+constexpr Text largest_of_pairs{"largest difference of the weights of two heads", "两个头的注意力权重的最大差"};
+constexpr Text in_all_layers{"In all {} layers", "所有 {} 层都如此"};
+
+class InspectPage {
+ public:
+  explicit InspectPage(const show::PageOptions& options) : options_(options), page_(options.language, options.index_base) {}
+
+  show::Document write(const Inspection& inspection, const std::vector<Problem>& problems) {
+    std::size_t count = 0;
+    page_.title(inspect_title);
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      page_.section({show::Words().quote(problems[i].title.in(options_.language))}, show::Section::Level::item);
+      const Plan plan = make_plan(problems[i]);
+      const Trace none;
+      for (const LayerLook& look : inspection.problems[i])
+        add({problems[i], plan, none, options_, static_cast<int>(&look - inspection.problems[i].data())}, look), ++count;
+    }
+    if (count > 1) page_.section({page_.say(in_all_layers, count)}, show::Section::Level::item);
+    if (count > 1) add_findings(inspection.all, [](const LayerFinding&) { return true; });
+    return page_.take();
+  }
+
+ private:
+  void add(const show::Scene& scene, const LayerLook& look) {
+    section(scene, structure_section);
+    add_layer_facts(scene, page_);
+    add_findings(look, is_structure);
+    section(scene, table_section);
+    add_heads(look);
+    section(scene, reading_section);
+    add_findings(look, [](const LayerFinding& finding) { return !is_structure(finding); });
+  }
+
+  void section(const show::Scene& scene, const Text& title) {
+    std::vector<show::Words> parts{page_.say(title)};
+    if (scene.is_stack())
+      parts.emplace_back(page_.say(show::phrase::layer_of, page_.counted(scene.layer), scene.whole.layer_count()));
+    page_.section(std::move(parts));
+  }
+
+  void add_findings(const LayerLook& look, bool (*wanted)(const LayerFinding&)) {
+    for (const LayerFinding& finding : look.findings)
+      if (wanted(finding)) page_.paragraph(show::Words(sentence_of(finding, options_)));
+  }
+
+  void add_heads(const LayerLook& look) {
+    const Index batch = look.layer->batch(), heads = look.layer->heads;
+    if (!std::exchange(meaning_told_, true))
+      page_.paragraph(what_is_meant, batch > 1 ? page_.say(of_all_items, batch) : std::string());
+    show::Table table{page_.header(Text{"head", "头"}), {}, {true}};
+    for (const HeadMeasure& measure : head_measures) {
+      table.header.push_back(page_.say(measure.title));
+      table.numeric.push_back(true);
+    }
+    for (Index head = 0; head < heads; ++head) {
+      table.rows.push_back({fmt::format("{}", page_.counted(head))});
+      for (const Measured& number : look.heads[static_cast<std::size_t>(head)].measured)
+        table.rows.back().emplace_back(number ? style_.text(*number) : "—");
+    }
+    page_.add(std::move(table));
+    Tensor differences({1, 1, heads, heads});
+    differences.fill(0);
+    for (const auto& [a, b, difference, same] : look.pairs)
+      differences.at(0, 0, a, b) = differences.at(0, 0, b, a) = difference.value_or(0);
+    if (heads > 2) add_matrix(differences, 0, page_.say(largest_of_pairs), {}, *look.layer);
+    for (Index head = 0; head < heads; ++head)
+      for (Index item = 0; item < batch; ++item)
+        add_matrix(look.heads[static_cast<std::size_t>(head)].without, item, page_.say(without_head, page_.counted(head)),
+                   StepId::output, *look.layer);
+  }
+
+  void add_matrix(const Tensor& numbers, Index item, std::string symbol, std::optional<StepId> labels,
+                  const Problem& layer) {
+    if (numbers.shape().batch > 1) symbol += page_.say({", item {}", "，样本 {}"}, page_.counted(item));
+    show::Matrix matrix = show::View(numbers, item, 0, style_, options_.full).matrix(std::move(symbol));
+    if (labels) show::add_labels(matrix, layer, *labels, item);
+    page_.add(show::Equation{{std::move(matrix)}});
+  }
+
+  const show::PageOptions& options_;
+  show::PageBuilder page_;
+  bool meaning_told_ = false;
+  show::NumberStyle style_{options_.precision, show::NumberStyle::Origin::computed};
+};
+
+void write_number(io::JsonWriter& json, std::string_view key, const Measured& number) {
+  json.key(key);
+  number ? json.number(*number) : json.null();
+}
+
+void write_pairs_and_findings(io::JsonWriter& json, const LayerLook& look, const show::PageOptions& options) {
+  json.begin_array("pairs");
+  for (const PairLook& pair : look.pairs) {
+    json.begin_object(io::Spread::line);
+    json.integers("heads", std::array{pair.first + 1, pair.second + 1});
+    write_number(json, "weights_difference", pair.weights_difference);
+    json.begin_array("same_projections", io::Spread::line);
+    for (const std::string_view name : pair.same_projections) json.text(name);
+    json.end();
+    json.end();
+  }
+  json.end();
+  json.begin_array("findings");
+  for (const LayerFinding& finding : look.findings) {
+    json.begin_object(io::Spread::line);
+    json.text("id", id_of(finding));
+    json.text("text", sentence_of(finding, options));
+    json.end();
+  }
+  json.end();
+}
+
+void write_layer(io::JsonWriter& json, Index layer, const LayerLook& look, const show::PageOptions& options) {
+  json.begin_object();
+  json.integer("layer", layer);
+  json.begin_array("heads");
+  for (std::size_t head = 0; head < look.heads.size(); ++head) {
+    json.begin_object(io::Spread::line);
+    json.integer("head", static_cast<Index>(head) + 1);
+    for (std::size_t i = 0; i < head_measures.size(); ++i) {
+      if (i == largest_change) json.begin_object("ablation", io::Spread::line);
+      write_number(json, head_measures[i].key, look.heads[head].measured[i]);
+    }
+    json.end();
+    json.end();
+  }
+  json.end();
+  write_pairs_and_findings(json, look, options);
+  json.end();
+}
+
+}  // namespace
+
+show::Document describe(const Inspection& inspection, const std::vector<Problem>& problems,
+                        const show::PageOptions& options) {
+  return InspectPage(options).write(inspection, problems);
+}
+
+void write_inspection(io::Sink& sink, const Inspection& inspection, const std::vector<Problem>& problems,
+                      const show::PageOptions& options) {
+  io::JsonWriter json(sink);
+  json.begin_object();
+  json.text("format", "mha-inspect");
+  json.integer("version", 1);
+  json.begin_array("problems");
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    json.begin_object();
+    json.key("title");
+    io::write_caption(json, problems[i].title);
+    json.begin_array("layers");
+    Index number = 0;
+    for (const LayerLook& look : inspection.problems[i]) write_layer(json, ++number, look, options);
+    json.end();
+    json.end();
+  }
+  json.end();
+  json.begin_object("over_all");
+  write_pairs_and_findings(json, inspection.all, options);
+  json.end();
+  json.end();
+  json.finish();
+}
+
+}  // namespace mha::study
