@@ -89,7 +89,7 @@ study::Grading grading_from(const CheckOptionTexts& texts) {
 }
 
 void expect_matrix_name(const std::optional<std::string>& name) {
-  if (!name || io::matrix_name(*name)) return;
+  if (!name || io::matrix_name(io::without_layer(*name))) return;
   const std::vector<std::string> names = io::known_matrix_names();
   throw Error({"--as '{}': no matrix is called so.{}", "--as '{}'：没有叫这个名称的矩阵。{}"}, *name,
               did_you_mean_or_known(*name, std::vector<std::string_view>(names.begin(), names.end())));

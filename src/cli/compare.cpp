@@ -18,7 +18,7 @@ namespace {
 
 struct CompareOptions {
   std::vector<std::string> problems;
-  std::optional<std::string> mistake, steps, heads;
+  std::optional<std::string> mistake, steps, heads, layers;
   bool full = false, pause = false;
   PageOptionTexts page;
   OutputTexts output;
@@ -40,8 +40,7 @@ show::Words named(const Problem& problem, const std::string& name, Language lang
 }
 
 study::Side side_of(const Problem& problem, const std::string& name, Language language) {
-  const Plan plan = study::answer_plan(problem);
-  return {named(problem, name, language), study::written(plan, study::simulate(plan)), &problem};
+  return {named(problem, name, language), study::layered(problem)};
 }
 
 // The first form of the mistake that this problem shows; null where it shows none of them.
@@ -63,26 +62,56 @@ Saying elsewhere(const study::Mistake& mistake) {
   return {};  // a mistake without an example
 }
 
-// The first form of the mistake that this problem shows, else its first one.
-study::Side mistaken_side(const Problem& problem, const std::string& name, const study::Mistake& mistake, Language language,
-                          std::vector<show::Words>& remarks) {
-  const study::Variants forms = mistake.variants(problem);
-  if (forms.empty())
+// Those in which it is made: as said, or the first that shows it, else the first in which it can be.
+std::vector<Index> layers_of(const study::Mistake& mistake, const std::vector<Problem>& layers) {
+  std::optional<Index> possible;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const study::Variants forms = mistake.variants(layers[i]);
+    if (shown_form(layers[i], forms) != nullptr) return {static_cast<Index>(i)};
+    if (!forms.empty() && !possible) possible = static_cast<Index>(i);
+  }
+  return possible ? std::vector{*possible} : std::vector<Index>();
+}
+
+// "detail; layer 2"
+std::string told_form(std::string text, const std::vector<Index>& layers, bool is_stack, const show::PageOptions& page) {
+  for (const Index layer : is_stack ? layers : std::vector<Index>())
+    text += (text.empty() ? "" : show::say(page.language, show::phrase::semicolon)) +
+            show::say(page.language, {"layer {}", "第 {} 层"}, layer + page.index_base);
+  return text;
+}
+
+// The first form of the mistake that a layer shows, else its first one, in each of these layers.
+study::Side mistaken_side(const Problem& problem, const std::string& name, const study::Mistake& mistake,
+                          std::vector<Index> layers, const show::PageOptions& page, std::vector<show::Words>& remarks) {
+  const std::vector<Problem> right = study::layered(problem).problems;
+  if (layers.empty()) layers = layers_of(mistake, right);
+  const auto is_impossible = [&](Index i) { return mistake.variants(right[static_cast<std::size_t>(i)]).empty(); };
+  if (layers.empty() || std::any_of(layers.begin(), layers.end(), is_impossible))
     throw Error({"--mistake {0}: it cannot be made on {1}; `mha mistakes {1}` lists what can. {2}",
                  "--mistake {0}：在 {1} 上不可能犯这种错误；`mha mistakes {1}` 列出可能的错误。{2}"},
                 mistake.id, name, elsewhere(mistake));
-  remarks.emplace_back(study::in_layout(mistake.what.in(language), problem.layout));
-  const study::Variant* shown = shown_form(problem, forms);
-  if (shown == nullptr)
-    remarks.emplace_back(show::say(language, {"This problem cannot show this mistake: every number comes out right.",
-                                              "这道题看不出这种错误：每个数仍然正确。"}) +
-                         (language == Language::en ? " " : "") + elsewhere(mistake).in(language));
-  if (shown == nullptr) shown = &forms.front();
+  remarks.emplace_back(study::in_layout(mistake.what.in(page.language), problem.layout));
+  bool is_shown = false;
+  std::string detail;
+  study::Layered made = study::layered(problem, [&](const Problem& layer, int number) {
+    if (!std::binary_search(layers.begin(), layers.end(), number)) return study::answer_plan(layer);
+    study::Variants forms = mistake.variants(layer);
+    const study::Variant* shown = shown_form(layer, forms);
+    is_shown = is_shown || shown != nullptr;
+    const study::Variant& form = shown == nullptr ? forms.front() : *shown;
+    if (detail.empty()) detail = form.detail;
+    return form.plan;
+  });
+  if (!is_shown)
+    remarks.emplace_back(show::say(page.language, {"This problem cannot show this mistake: every number comes out right.",
+                                                   "这道题看不出这种错误：每个数仍然正确。"}) +
+                         (page.language == Language::en ? " " : "") + elsewhere(mistake).in(page.language));
   std::string id(mistake.id);
-  if (!shown->detail.empty())
-    id += language == Language::en ? fmt::format(" ({})", shown->detail) : fmt::format("；{}", shown->detail);
-  show::Words words = show::say_words(language, with_mistake, {named(problem, name, language), show::Words(id)});
-  return {std::move(words), study::written(shown->plan, study::simulate(shown->plan)), &problem};
+  if (const std::string form = told_form(detail, layers, !problem.layers.empty(), page); !form.empty())
+    id += page.language == Language::en ? fmt::format(" ({})", form) : fmt::format("；{}", form);
+  return {show::say_words(page.language, with_mistake, {named(problem, name, page.language), show::Words(id)}),
+          std::move(made)};
 }
 
 void compare_problems(const CompareOptions& options, World& world) {
@@ -96,22 +125,25 @@ void compare_problems(const CompareOptions& options, World& world) {
   const study::Side left = side_of(problem, name, page.language);
   study::Side right;
   std::vector<show::Words> remarks;
-  Index heads = problem.heads;
+  Index heads = problem.most_heads();
   std::optional<Problem> other;
   if (options.mistake) {
     const study::Mistake& mistake = mistake_called(*options.mistake);
-    right = mistaken_side(problem, name, mistake, page.language, remarks);
+    const std::vector<Index> layers = options.layers ? parse_layers(*options.layers, problem, page) : std::vector<Index>();
+    right = mistaken_side(problem, name, mistake, layers, page, remarks);
   } else {
     other = read_problem(options.problems[1], world, options.allow_outside);
     right = side_of(*other, options.problems[1], page.language);
-    heads = std::max(heads, other->heads);
+    heads = std::max(heads, other->most_heads());
+    const Problem& longer = other->layer_count() > problem.layer_count() ? *other : problem;
+    if (options.layers) page.selection.layers = parse_layers(*options.layers, longer, page);
   }
   if (options.heads) page.selection.heads = parse_heads(*options.heads, heads, page);
   std::vector<std::string> inputs = options.problems;
   inputs.insert(inputs.end(), problem.files.begin(), problem.files.end());
   if (other) inputs.insert(inputs.end(), other->files.begin(), other->files.end());
   output.open(std::move(inputs));
-  const study::Comparison comparison = study::compare(left.numbers, right.numbers);
+  const study::Comparison comparison = study::compare(left.computed.numbers, right.computed.numbers);
   if (output.kind() == Format::Kind::json) {
     const auto id = options.mistake ? std::optional<std::string_view>(*options.mistake) : std::nullopt;
     study::write_comparison_json(output.sink(), comparison, left, right, id, page.selection);
@@ -133,6 +165,9 @@ Action setup_compare(CommandLine& app) {
                   "与犯了这种错误的同一题对照；`mha mistakes` 列出全部错误"});
   declare_option(app, "--steps", options->steps, "LIST", {"only these steps", "只看这些步骤"});
   declare_option(app, "--heads", options->heads, "LIST", {"only these heads", "只看这些头"});
+  declare_option(app, "--layers", options->layers, "LIST",
+                 {"only these layers; with --mistake those in which it is made (the first that shows it)",
+                  "只看这些层；有 --mistake 时是犯错的层（默认第一个看得出的层）"});
   declare_flag(app, "--full", options->full, {"print large matrices whole", "完整打印大矩阵"});
   declare_output(app, options->output, page_or_json);
   declare_pause(app, options->pause);

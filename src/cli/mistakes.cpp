@@ -14,7 +14,7 @@ namespace mha::cli {
 namespace {
 
 struct MistakesOptions {
-  std::optional<std::string> problem;
+  std::optional<std::string> problem, layers;
   PageOptionTexts page;
   OutputTexts output;
   bool allow_outside = false;
@@ -65,7 +65,6 @@ void list_for(const Problem& problem, show::PageBuilder& page) {
     else
       (std::any_of(made.begin(), made.end(), is_this) ? hides : impossible).push_back(mistake.id);
   }
-  page.title(problem_title);
   page.paragraph(shown_count, shows.size(), study::mistakes().size());
   add_by_step(shows, page, problem.layout);
   const study::IdGroups alike = study::indistinguishable(made, right, StepId::X, study::same_number);
@@ -82,6 +81,18 @@ void list_for(const Problem& problem, show::PageBuilder& page) {
   }
 }
 
+// Of a stack layer by layer: each reads what the one before gives.
+void list_layers(const Problem& problem, const show::PageOptions& options, show::PageBuilder& page) {
+  page.title(problem_title);
+  if (problem.layers.empty()) return list_for(problem, page);
+  const std::vector<Problem> layers = study::layered(problem).problems;
+  for (int i = 0; i < problem.layer_count(); ++i) {
+    if (!options.selection.has_layer(i)) continue;
+    page.section({page.say(show::phrase::layer_of, page.counted(i), problem.layer_count())}, show::Section::Level::item);
+    list_for(layers[static_cast<std::size_t>(i)], page);
+  }
+}
+
 }  // namespace
 
 Action setup_mistakes(CommandLine& app) {
@@ -89,6 +100,7 @@ Action setup_mistakes(CommandLine& app) {
   declare_argument(app, "PROBLEM", options->problem,
                    {"say which of them this problem can show: a file, - or an example's name",
                     "说明这道题看得出其中哪些：文件、- 或示例的名称"});
+  declare_option(app, "--layers", options->layers, "LIST", {"only these layers", "只看这些层"});
   declare_output(app, options->output, page_only);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);
@@ -96,14 +108,16 @@ Action setup_mistakes(CommandLine& app) {
                    {{"mha mistakes             ", {"all of them", "全部错误"}},
                     {"mha mistakes worked      ", {"those that the worked example can show", "3×4 手算示例看得出的错误"}}});
   return [options](World& world) {
-    show::PageBuilder page(language_from(options->page.lang, world));
+    show::PageOptions page_options = page_from(options->page, world);
+    show::PageBuilder page(page_options.language, page_options.index_base);
     Output output(options->output, page_only, style_from(options->page, world), world);
     std::vector<std::string> inputs;
     if (options->problem) {
       const Problem problem = read_problem(*options->problem, world, options->allow_outside);
       inputs = problem.files;
       inputs.push_back(*options->problem);
-      list_for(problem, page);
+      if (options->layers) page_options.selection.layers = parse_layers(*options->layers, problem, page_options);
+      list_layers(problem, page_options, page);
     } else {
       list_all(page);
     }

@@ -30,8 +30,9 @@ std::pair<std::size_t, std::size_t> steps_called(std::string_view name, std::str
     if (name == step_names[i].id) return {i, i};
   for (std::size_t i = 0; i < step_count; ++i)
     if (name == step_names[i].symbol && !is_packed(step_names[i].step)) return {i, i};
-  std::vector<std::string_view> names = column_of(step_names, &StepName::id);
-  names.insert(names.begin(), "packed");
+  std::vector<std::string_view> names{"packed"};
+  for (const StepName& step : step_names)
+    if (std::find(names.begin(), names.end(), step.id) == names.end()) names.push_back(step.id);
   throw Error({"{}: no step is called '{}'.{} The steps are {}", "{}：没有叫 '{}' 的步骤。{}步骤有 {}"}, option, name,
               did_you_mean(name, names), listed(names));
 }
@@ -105,7 +106,9 @@ std::vector<bool> parse_steps(std::string_view text, std::string_view option) {
     if (first > last)
       throw Error({"{} '{}': the range {} runs backwards; write {}-{}", "{} '{}'：范围 {} 前后颠倒；请写 {}-{}"}, option,
                   text, item, last_text, first_text);
-    for (std::size_t i = first; i <= last; ++i) chosen[i] = true;
+    for (std::size_t i = 0; i < step_count; ++i)  // a norm has its name at two places
+      if ((first <= i && i <= last) || step_names[i].id == step_names[first].id || step_names[i].id == step_names[last].id)
+        chosen[i] = true;
   }
   return chosen;
 }

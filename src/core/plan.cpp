@@ -225,7 +225,7 @@ ValueId wrapped(Builder& build, const Problem& problem, const Sublayer& rule, Va
   const bool pre = rule.norm && !problem.is_post_norm();
   ValueId y = inner(pre ? normalised(build, rule.norm_id, x, *rule.norm) : x);
   if (problem.residual) y = build.add({Op::add, rule.residual_id, {x, y}});
-  return rule.norm && !pre ? normalised(build, rule.norm_id, y, *rule.norm) : y;
+  return rule.norm && !pre ? normalised(build, placed(rule.norm_id, true), y, *rule.norm) : y;
 }
 
 // What one layer makes of x: the attention, and behind it the MLP where it has one.

@@ -2,14 +2,16 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/text.hpp"
 
 namespace mha {
 
-// In the order of the computation, the norms where they stand before their sublayers.
+// In the order of the computation. A norm has a place before its sublayer and one behind it, under one name.
 enum class StepId {
   X,
   norm,
@@ -30,12 +32,14 @@ enum class StepId {
   concat,
   output,
   residual,
+  norm_behind,
   mlp_norm,
   gate,
   hidden,
   activated,
   mlp,
   mlp_residual,
+  mlp_norm_behind,
   final_norm,
 };
 
@@ -86,6 +90,8 @@ inline constexpr std::array step_names = {
              {"mixes what the heads found", "把各头的结果混合起来"}),
     StepName(StepId::residual, "residual", "R", false, {"Residual sum", "残差相加"},
              {"what came in is kept, the attention adds to it", "保留输入，注意力在其上添加"}),
+    StepName(StepId::norm_behind, "norm", "N", false, {"Normalisation", "归一化"},
+             {"each row to the same size, whatever came in", "不论输入大小，每一行都调整到同样的尺度"}),
     StepName(StepId::mlp_norm, "mlp_norm", "N′", false, {"Normalisation of the MLP", "MLP 的归一化"},
              {"each row to the same size, whatever came in", "不论输入大小，每一行都调整到同样的尺度"}),
     StepName(StepId::gate, "gate", "G", false, {"Gate", "门控"},
@@ -98,6 +104,8 @@ inline constexpr std::array step_names = {
              {"back to the width of the tokens", "回到词元的宽度"}),
     StepName(StepId::mlp_residual, "mlp_residual", "R′", false, {"Residual sum of the MLP", "MLP 的残差相加"},
              {"what came in is kept, the MLP adds to it", "保留输入，MLP 在其上添加"}),
+    StepName(StepId::mlp_norm_behind, "mlp_norm", "N′", false, {"Normalisation of the MLP", "MLP 的归一化"},
+             {"each row to the same size, whatever came in", "不论输入大小，每一行都调整到同样的尺度"}),
     StepName(StepId::final_norm, "final_norm", "N*", false, {"Final normalisation", "最后的归一化"},
              {"each row of the last result to the same size", "最后结果的每一行调整到同样的尺度"}),
 };
@@ -110,6 +118,24 @@ constexpr const StepName& name_of(StepId step) {
 constexpr bool is_of_no_layer(StepId step) {
   return step == StepId::X || step == StepId::final_norm;
 }
+// What a name means where norms stand behind their sublayers.
+constexpr StepId placed(StepId step, bool behind) {
+  if (behind && step == StepId::norm) return StepId::norm_behind;
+  return behind && step == StepId::mlp_norm ? StepId::mlp_norm_behind : step;
+}
+// A step where it stands.
+struct LayerStep {
+  std::optional<int> layer = {};  // from 0; nothing where there is no stack
+  StepId step = StepId::X;
+
+  std::optional<int> own_layer() const { return is_of_no_layer(step) ? std::nullopt : layer; }
+  // "weights", "layer2.weights": files count from 1.
+  std::string id() const {
+    return (own_layer() ? "layer" + std::to_string(*layer + 1) + "." : "") + std::string(name_of(step).id);
+  }
+  auto operator<=>(const LayerStep&) const = default;
+};
+
 constexpr bool is_packed(StepId step) {
   return step >= StepId::packed_Q && step <= StepId::packed_V;
 }

@@ -35,8 +35,10 @@ TEST_CASE("every case comes out of every backend", "[cases][opencl]") {
       const Run actual(problem, arm);
       for (const AnswerMatrix& matrix : expected.matrices) {
         const Index head = name_of(matrix.step).per_head ? matrix.head.value_or(0) : 0;
-        const Tensor& whole = *actual.trace.value(actual.plan.find(matrix.step, matrix.layer).value());
-        const Tensor mine = matrices_of(whole, broadcast(head, whole.shape().heads, problem.layer(matrix.layer).heads));
+        const int layer = matrix.layer.value_or(0);
+        const Problem& own = problem.layer(layer);
+        const Tensor& whole = *actual.trace.value(actual.plan.find(placed(matrix.step, own.is_post_norm()), layer).value());
+        const Tensor mine = matrices_of(whole, broadcast(head, whole.shape().heads, own.heads));
         INFO(folder.path() << " " << arm.name << " " << name_of(matrix.step).id << " head " << head);
         CHECK(difference(mine, as_tensor(matrix, mine.shape())) < arm.exactness);
       }

@@ -56,18 +56,14 @@ int layer_number(const Node& node) {
   return static_cast<int>(number) - 1;
 }
 
-// "layer2.A1" as layer 1 and "A1".
-struct InLayer {
-  int layer;
-  std::string key;
-};
-std::optional<InLayer> in_layer(std::string_view key) {
+// Of "layer2.A1", from 0.
+std::optional<int> said_layer(std::string_view key) {
   constexpr std::string_view prefix = "layer";
   const std::size_t dot = key.find('.');
   if (!key.starts_with(prefix) || dot == std::string_view::npos) return std::nullopt;
   const std::optional<Index> number = whole_number(key.substr(prefix.size(), dot - prefix.size()));
   if (!number || *number < 1 || *number > most_layers) return std::nullopt;
-  return InLayer{static_cast<int>(*number) - 1, std::string(key.substr(dot + 1))};
+  return static_cast<int>(*number) - 1;
 }
 
 class AnswerReader {
@@ -85,8 +81,8 @@ class AnswerReader {
   void pass_over(const Member& member, const std::vector<std::string>& known);
 
   Answer answer_;
-  int layer_ = 0;            // that is being read
-  bool is_problem_ = false;  // weights stand in it
+  std::optional<int> layer_;  // that is being read
+  bool is_problem_ = false;   // weights stand in it
 };
 
 Answer AnswerReader::read(Node& root) {
@@ -108,9 +104,9 @@ Answer AnswerReader::read(Node& root) {
 }
 
 void AnswerReader::read_member(Member& member) {
-  if (const std::optional<InLayer> name = in_layer(member.key)) {
-    const int outer = std::exchange(layer_, name->layer);
-    member.key = name->key;
+  if (const std::optional<int> layer = said_layer(member.key)) {
+    const std::optional<int> outer = std::exchange(layer_, layer);
+    member.key = without_layer(member.key);
     read_member(member);
     layer_ = outer;
     return;
@@ -139,7 +135,7 @@ void AnswerReader::read_layers(Node& node) {
     for (Member& member : layer)
       if (member.key != "layer" && is_matrix_key(member.key)) read_member(member);
   }
-  layer_ = 0;
+  layer_.reset();
 }
 
 void AnswerReader::read_packed(Node& node) {
@@ -323,6 +319,10 @@ std::optional<MatrixName> matrix_name(std::string_view key) {
   std::optional<StepId> step = head_step(head ? name : key);
   if (!step && !head) step = find_step(key, [](const StepName& row) { return !row.per_head; });
   return step ? std::optional(MatrixName{*step, head}) : std::nullopt;
+}
+
+std::string_view without_layer(std::string_view key) {
+  return said_layer(key) ? key.substr(key.find('.') + 1) : key;
 }
 
 std::optional<StepId> head_step(std::string_view key) {

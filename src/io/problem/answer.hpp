@@ -22,7 +22,7 @@ struct AnswerMatrix {
   std::vector<std::size_t> blank;  // the places of entries that were not filled in; what stands there means nothing
   std::vector<Writing> writing;    // of each matrix; empty: the numbers are no text
   std::optional<Index> kv_head;    // from 0, where the file says to whom keys and values belong
-  int layer = 0;                   // of a stack, from 0
+  std::optional<int> layer;        // from 0, where the file says it
 };
 
 struct Answer {
@@ -59,6 +59,9 @@ std::optional<MatrixName> matrix_name(std::string_view key);
 
 // The same, and names of other texts: "out1", "Q_head1", "concat_heads"; in the object of a head those of its steps.
 std::optional<MatrixName> answer_name(std::string_view key, bool in_head);
+
+// "A1" of "layer2.A1"; other names as they are.
+std::string_view without_layer(std::string_view key);
 
 // A step of one head by its id or symbol: "weights", "A".
 std::optional<StepId> head_step(std::string_view key);

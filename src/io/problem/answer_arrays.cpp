@@ -18,9 +18,12 @@ namespace {
 
 constexpr std::array<std::string_view, 3> array_endings = {".npy", ".npz", ".safetensors"};
 
-// "Y", "A1", as a notebook or `run` names it: "heads.1.weights".
+// "Y", "A1", as a notebook or `run` names it: "heads.1.weights", "layers.2.heads.1.weights" is "layer2.weights1".
 std::string flat_name(const std::string& name) {
-  constexpr std::string_view heads = "heads.";
+  constexpr std::string_view heads = "heads.", layers = "layers.";
+  if (name.starts_with(layers))
+    if (const std::size_t dot = name.find('.', layers.size()); dot != std::string::npos)
+      return "layer" + name.substr(layers.size(), dot + 1 - layers.size()) + flat_name(name.substr(dot + 1));
   const std::size_t dot = name.find('.', heads.size());
   if (!name.starts_with(heads) || dot == std::string::npos) return name;
   return name.substr(dot + 1) + name.substr(heads.size(), dot - heads.size());
@@ -57,12 +60,12 @@ Node read_arrays(const std::string& path, const std::optional<std::string>& as) 
   for (const std::string& name : archive.names) {
     const bool has_name = !archive.key.empty();
     const std::string key = has_name ? flat_name(name) : as.value_or(std::filesystem::path(path).stem().string());
-    const bool is_known = answer_name(key, false).has_value();
+    const bool is_known = answer_name(without_layer(key), false).has_value();
     if (!has_name && !is_known)
       throw Error({"{}: a .npy file does not say which matrix it holds; say it with --as, such as --as Y",
                    "{}：.npy 文件没有说明是哪个矩阵；请用 --as 指定，例如 --as Y"},
                   path);
-    if (name.starts_with("parameters.")) continue;
+    if (without_layer(key).starts_with("parameters.")) continue;
     Member& member = object.emplace_back(Member{key, {}, {{}, key, Null{}}});
     if (is_known) member.node.value = grid_of(archive.array(name), path);
   }

@@ -63,13 +63,18 @@ void write_parameters(const ProblemPen& pen) {
 }  // namespace
 
 void write_steps(JsonWriter& json, const StepMatrices& steps) {
+  const auto of = [&](StepId step) -> const Tensor* {  // a norm stands under its name, whatever its place
+    if (placed(StepId::norm, true) == step || placed(StepId::mlp_norm, true) == step) return nullptr;
+    const Tensor* const before = steps.of(step);
+    return before != nullptr ? before : steps.of(placed(step, true));
+  };
   const auto any = [&](auto belongs) {
     return std::any_of(step_names.begin(), step_names.end(),
-                       [&](const StepName& name) { return belongs(name) && steps.of(name.step) != nullptr; });
+                       [&](const StepName& name) { return belongs(name) && of(name.step) != nullptr; });
   };
   const auto write = [&](Index head, auto belongs) {
     for (const StepName& name : step_names) {
-      const Tensor* const matrices = belongs(name) ? steps.of(name.step) : nullptr;
+      const Tensor* const matrices = belongs(name) ? of(name.step) : nullptr;
       if (matrices == nullptr) continue;
       json.key(is_packed(name.step) ? name.symbol : name.id);  // "packed.Q" stands as "Q" in the object "packed"
       steps.write(*matrices, broadcast(head, matrices->shape().heads, steps.heads));

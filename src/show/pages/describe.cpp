@@ -12,10 +12,10 @@ namespace {
 // The sections of one layer of one item.
 enum class Phase { before, packed, head, together, mlp, end };
 
-Phase phase_of(const Problem& problem, StepId step) {
+Phase phase_of(StepId step) {
   if (is_packed(step)) return Phase::packed;
   if (name_of(step).per_head) return Phase::head;
-  if (step == StepId::norm && !problem.is_post_norm()) return Phase::before;
+  if (step == StepId::norm) return Phase::before;
   if (step == StepId::final_norm) return Phase::end;
   return step >= StepId::mlp_norm ? Phase::mlp : Phase::together;
 }
@@ -42,7 +42,7 @@ class RunPage {
 
   void add_layer(const Scene& scene, Index item) {
     if (scene.is_stack() && std::any_of(scene.plan.steps.begin(), scene.plan.steps.end(), [&](const Step& step) {
-          return scene.has(step) && phase_of(scene.problem, step.id) != Phase::end;
+          return scene.has(step) && phase_of(step.id) != Phase::end;
         })) {
       page_.section({layer_heading(scene), input_symbol(scene) + " → " + result_symbol(scene)}, Section::Level::item);
       add_layer_facts(scene, page_);
@@ -82,7 +82,7 @@ class RunPage {
     int number = 0;
     for (const Step& step : scene.plan.steps) {
       ++number;
-      if (!scene.has(step) || phase_of(scene.problem, step.id) != phase) continue;
+      if (!scene.has(step) || phase_of(step.id) != phase) continue;
       if (!headed && scene.is_stack() && phase != Phase::end) heading.insert(heading.begin(), layer_heading(scene));
       if (!headed) page_.section(heading);
       headed = true;

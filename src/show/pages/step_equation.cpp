@@ -23,8 +23,10 @@ Axes axes_of_step(StepId step) {
     case StepId::concat:
     case StepId::output:
     case StepId::norm:
+    case StepId::norm_behind:
     case StepId::residual:
     case StepId::mlp_norm:
+    case StepId::mlp_norm_behind:
     case StepId::gate:
     case StepId::hidden:
     case StepId::activated:

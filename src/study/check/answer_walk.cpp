@@ -83,7 +83,7 @@ class Walk {
   void read_input() {
     const ValueId X = *rows_.value(StepId::X);
     if (start_.reading != nullptr) return take_over(StepId::X, X);
-    begin(StepId::X, values_[at_id(X)]);
+    begin(StepId::X, given_.input.numbers ? given_.input : values_[at_id(X)]);
     finish(nullptr);
     use(X, at(StepId::X)->used);
   }

@@ -2,17 +2,14 @@
 // not.
 #pragma once
 
+#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 
 #include "io/files/answer_files.hpp"
 
-#include "study/check/diagnose.hpp"
-#include "study/check/fair_forms.hpp"
 #include "study/check/grading.hpp"
-#include "study/check/report.hpp"
+#include "study/check/layer_check.hpp"
 
 namespace mha::study {
 
@@ -26,35 +23,9 @@ class Checker {
   Report nothing_given() const;
 
  private:
-  // What the answer was read against: the formulas, or the fair form of them that the person used.
-  struct Read {
-    Reading reading;
-    const RowPlan* plan;
-    const std::vector<Saying>* remarks = nullptr;
-  };
-  struct FairPlan {
-    RowPlan plan;
-    std::vector<Saying> remarks;
-    StepId rejoins;
-  };
-
-  static std::vector<FairPlan> plans_of(std::vector<FairForm> forms);
-  // The fair forms with these factors, one for each head.
-  const std::vector<FairPlan>& with_factors(const Factors& factors) const;
-  Read read(const GivenMatrices& given, const Precision& precision) const;
-  bool is_large() const;
-  void judge(const GivenMatrices& given, const Precision& precision, const Read& read, Budget& budget,
-             Report& report) const;
-  bool judge_closely(const GivenMatrices& given, const Precision& precision, Budget& budget, Report& report) const;
-
-  const Problem& problem_;
   ToleranceOptions tolerance_;
-  RowPlan right_;
-  std::vector<FairPlan> fair_;
-  std::vector<Candidate> candidates_, pairs_;
-  Reading key_;  // the true numbers: nothing is given
-  mutable std::mutex mutex_;
-  mutable std::map<Factors, std::vector<FairPlan>> with_factors_;
+  std::vector<Problem> problems_;  // of a stack: each layer's, with what it reads where no mistake is made
+  std::deque<LayerChecker> layers_;
 };
 
 // What an answer is held against. Throws Error where its own problem cannot be read.

@@ -55,14 +55,25 @@ bool is_shared(StepId step) {
 
 }  // namespace
 
-GivenMatrices::GivenMatrices(const io::Answer& answer, const Problem& problem) {
-  for (const io::AnswerMatrix& matrix : answer.matrices) place(matrix, problem);
+std::optional<int> layer_of(const io::AnswerMatrix& matrix, int layers) {
+  if (matrix.layer || layers == 1) return matrix.layer.value_or(0);
+  if (matrix.step == StepId::X) return 0;
+  return matrix.step == StepId::final_norm ? std::optional(layers - 1) : std::nullopt;
+}
+
+GivenMatrices::GivenMatrices(const io::Answer& answer, const Problem& problem, int layer, int layers) {
+  for (const io::AnswerMatrix& matrix : answer.matrices)
+    if (layer_of(matrix, layers) == layer) place(matrix, problem);
   if (problem.kv_heads < problem.heads) spread_groups(problem);
 }
 
 const GivenMatrix* GivenMatrices::find(StepId step, Index head) const {
   const auto found = of(step).find(head);
   return found == of(step).end() ? nullptr : &found->second;
+}
+
+bool GivenMatrices::empty() const {
+  return std::all_of(heads_.begin(), heads_.end(), [](const Heads& heads) { return heads.empty(); });
 }
 
 GivenMatrices GivenMatrices::without(StepId step, const std::vector<Index>& heads) const {
@@ -82,7 +93,7 @@ void GivenMatrices::place(const io::AnswerMatrix& matrix, const Problem& problem
   if (matrix.head || one_for_all || one_matrix) {
     // "Q" without a number is the name of the packed product as well.
     const bool packed = problem.packed && !matrix.head && is_projection(matrix.step);
-    const StepId step = packed ? packed_form_of(matrix.step) : matrix.step;
+    const StepId step = packed ? packed_form_of(matrix.step) : placed(matrix.step, problem.is_post_norm());
     const Index head = matrix.head.value_or(0);
     std::optional<bool>& says_group = says_group_[static_cast<std::size_t>(step)];
     if (matrix.kv_head && head < problem.heads)

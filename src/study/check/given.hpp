@@ -8,6 +8,7 @@
 
 #include "core/problem.hpp"
 #include "io/problem/answer.hpp"
+#include "study/check/exactness.hpp"
 #include "study/check/number_form.hpp"
 
 namespace mha::study {
@@ -21,13 +22,18 @@ struct GivenMatrix {
   bool is_blank(Index entry) const { return !blank.empty() && blank[static_cast<std::size_t>(entry)]; }
 };
 
+// Of a stack of so many, from 0; nothing where the answer does not say it.
+std::optional<int> layer_of(const io::AnswerMatrix& matrix, int layers);
+
 class GivenMatrices {
  public:
-  // Throws Error where a matrix is given twice, with different numbers.
-  GivenMatrices(const io::Answer& answer, const Problem& problem);
+  // Those of one layer, whose problem this is, of so many. Throws Error where a matrix is given twice, with different
+  // numbers.
+  GivenMatrices(const io::Answer& answer, const Problem& problem, int layer = 0, int layers = 1);
 
   // Null where it was not given. Steps of all heads have head 0 alone.
   const GivenMatrix* find(StepId step, Index head) const;
+  bool empty() const;
   // The same without what was given for this step in these heads.
   GivenMatrices without(StepId step, const std::vector<Index>& heads) const;
   // One more than the highest head that was given; 0 where none was.
@@ -38,6 +44,9 @@ class GivenMatrices {
     for (const StepName& name : step_names)
       for (auto& [head, matrix] : of(name.step)) visit(name.step, head, matrix);
   }
+
+  // What the layer reads in place of the problem's X, where there are numbers.
+  Uncertain input;
 
  private:
   using Heads = std::map<Index, GivenMatrix>;  // a file may name any head

@@ -9,8 +9,9 @@ std::vector<GradedStep> graded_steps(const Report& report, const Grading& gradin
   std::vector<GradedStep> steps;
   for (const StepVerdict& verdict : report.steps) {
     if (verdict.step == StepId::X) continue;
-    if (steps.empty() || steps.back().step != verdict.step)
-      steps.push_back({verdict.step, grading.points[static_cast<std::size_t>(verdict.step)]});
+    const LayerStep& place = verdict;
+    if (steps.empty() || steps.back() != place)
+      steps.push_back({place, grading.points[static_cast<std::size_t>(verdict.step)]});
     GradedStep& step = steps.back();
     step.given = step.given && verdict.verdict != Verdict::not_given;
     step.right = step.right && step.given && verdict.verdict != Verdict::wrong && !verdict.has_blanks;
@@ -27,7 +28,7 @@ void grade(Report& report, const Grading& grading) {
   for (const GradedStep& step : graded_steps(report, grading)) {
     all += step.points;
     if (step.right) earned += step.points;
-    if (!step.given && grading.required[static_cast<std::size_t>(step.step)]) report.lacking.push_back(step.step);
+    if (!step.given && grading.required[static_cast<std::size_t>(step.step)]) report.lacking.push_back(LayerStep(step));
   }
   report.score = all > 0 ? earned / all : 0;
 }
@@ -42,7 +43,7 @@ Summary::Summary(const std::vector<Report>& reports) {
     if (report.verdict() != AnswerVerdict::wrong) continue;
     const Finding& first = report.findings.front();
     layout = first.layout;
-    count(steps, first.step);
+    count(steps, LayerStep(first));
     count(mistakes, first.suspects.empty() ? nullptr : first.suspects.front().mistake);
   }
   std::sort(steps.begin(), steps.end());

@@ -16,9 +16,8 @@ struct Grading {
 };
 
 // One step of all heads together; X is given, not computed, and no step.
-struct GradedStep {
-  StepId step;
-  double points;
+struct GradedStep : LayerStep {
+  double points = 0;
   bool given = true;  // for all heads, in part at least
   bool right = true;  // for all heads, with nothing left blank
 };
@@ -33,7 +32,7 @@ struct Summary {
   explicit Summary(const std::vector<Report>& reports);
 
   std::array<Index, answer_verdicts.size()> answers{};     // by verdict
-  std::vector<std::pair<StepId, Index>> steps;             // in their order, without those where nobody failed
+  std::vector<std::pair<LayerStep, Index>> steps;          // in their order, without those where nobody failed
   std::vector<std::pair<const Mistake*, Index>> mistakes;  // the most frequent first; null: no known mistake
   Layout layout = Layout::x_at_w;                          // of the problem's weights
 };

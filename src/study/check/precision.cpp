@@ -19,14 +19,16 @@ bool coarser(const Floats* a, const Floats* b) {
 
 class FormRecogniser {
  public:
-  FormRecogniser(GivenMatrices& given, const ToleranceOptions& options, const TrueNumbers& truth) : options_(options) {
-    given.for_each([&](StepId step, Index head, GivenMatrix& matrix) {
-      if (step == StepId::X) return;  // it is copied, not computed
-      const Tensor* numbers = truth(step);
-      const Shape& own = matrix.numbers.shape();
-      const bool same = numbers != nullptr && numbers->shape().heads > head && numbers->shape().has_matrices_as(own);
-      matrices_.push_back({step, head, matrix, same ? numbers : nullptr});
-    });
+  FormRecogniser(std::vector<GivenMatrices>& layers, const ToleranceOptions& options, const TrueNumbers& truth)
+      : options_(options) {
+    for (std::size_t layer = 0; layer < layers.size(); ++layer)
+      layers[layer].for_each([&](StepId step, Index head, GivenMatrix& matrix) {
+        if (step == StepId::X) return;  // it is copied, not computed
+        const Tensor* numbers = truth(layer, step);
+        const Shape& own = matrix.numbers.shape();
+        const bool same = numbers != nullptr && numbers->shape().heads > head && numbers->shape().has_matrices_as(own);
+        matrices_.push_back({step, head, matrix, same ? numbers : nullptr});
+      });
   }
 
   Precision recognise() {
@@ -185,8 +187,8 @@ const FloatingPoint& Precision::arithmetic(StepId step) const {
   return (own != nullptr ? own : between.computed_in)->arithmetic;
 }
 
-Precision recognise_forms(GivenMatrices& given, const ToleranceOptions& options, const TrueNumbers& truth) {
-  return FormRecogniser(given, options, truth).recognise();
+Precision recognise_forms(std::vector<GivenMatrices>& layers, const ToleranceOptions& options, const TrueNumbers& truth) {
+  return FormRecogniser(layers, options, truth).recognise();
 }
 
 }  // namespace mha::study

@@ -26,11 +26,11 @@ struct Precision {
   const FloatingPoint& arithmetic(StepId step) const;
 };
 
-// The true numbers of a step, of all heads; null where the problem has no such step.
-using TrueNumbers = std::function<const Tensor*(StepId)>;
+// The true numbers of a step in a layer, of all heads; null where the problem has no such step.
+using TrueNumbers = std::function<const Tensor*(std::size_t layer, StepId)>;
 
-// Tells each matrix its form. What a matrix is does not depend on the others, unless its numbers fit any form: whole
-// numbers, and those that are exact with fewer decimals than the others are written with.
-Precision recognise_forms(GivenMatrices& given, const ToleranceOptions& options, const TrueNumbers& truth);
+// Tells each matrix of each layer its form. What a matrix is does not depend on the others, unless its numbers fit any
+// form: whole numbers, and those that are exact with fewer decimals than the others are written with.
+Precision recognise_forms(std::vector<GivenMatrices>& layers, const ToleranceOptions& options, const TrueNumbers& truth);
 
 }  // namespace mha::study

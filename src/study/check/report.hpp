@@ -52,8 +52,7 @@ constexpr const AnswerVerdictName& name_of(AnswerVerdict verdict) {
 }
 
 // One step of one head, or of all heads together.
-struct StepVerdict {
-  StepId step = StepId::X;
+struct StepVerdict : LayerStep {
   std::optional<Index> head;  // from 0
   Verdict verdict = Verdict::not_given;
   // Against what follows from the person's own earlier numbers. NaN or infinite where one of two numbers is.
@@ -83,8 +82,7 @@ struct OtherKeys {
 };
 
 // A step that does not follow from the person's own earlier numbers.
-struct Finding {
-  StepId step = StepId::X;
+struct Finding : LayerStep {
   std::vector<Index> heads;          // in which it is wrong, from 0; the single 0 for a step of all heads
   std::vector<Suspect> suspects;     // the most likely first; the numbers cannot tell them apart. Empty: no known mistake
   bool in_these_heads_only = false;  // the suspects were made in `heads`, and not in the others
@@ -105,13 +103,14 @@ struct Finding {
 // Matrices that were judged alike.
 struct Judged {
   NumberForm form;
-  std::vector<std::pair<StepId, Index>> matrices;  // step and head from 0
+  std::vector<std::pair<LayerStep, Index>> matrices;  // step and head from 0
 };
 
 struct Report {
   std::string name, file;          // whose it is, and where
   std::optional<Saying> unusable;  // why it cannot be read
   bool missing = false;            // nothing was handed in
+  int layers = 1;
   std::vector<StepVerdict> steps;  // of the plan, all heads of a step before the next
   std::vector<Finding> findings;   // in the order of the computation; empty: all that was given is right
   std::vector<Saying> remarks;
@@ -122,9 +121,9 @@ struct Report {
   bool all_blank = false;       // there are matrices, with nothing filled in
 
   // As it is graded.
-  Index given = 0, of = 0;      // matrices, without X
-  std::vector<StepId> lacking;  // steps that are required and not given for all heads
-  double score = 0;             // from 0 to 1
+  Index given = 0, of = 0;         // matrices, without X
+  std::vector<LayerStep> lacking;  // steps that are required and not given for all heads
+  double score = 0;                // from 0 to 1
 
   AnswerVerdict verdict() const {
     if (missing) return AnswerVerdict::missing;

@@ -59,8 +59,8 @@ class ReportJson {
       }
       json_.end();
     };
-    write_counts("steps", summary.steps, [&](StepId step, Index count) {
-      json_.text("step", name_of(step).id);
+    write_counts("steps", summary.steps, [&](const LayerStep& step, Index count) {
+      write_step(step);
       json_.integer("first_wrong", count);
     });
     if (tells(hint_, Hint::mistake))
@@ -96,19 +96,21 @@ class ReportJson {
   void write_place(const Finding& finding) {
     const bool tells_head = finding.of_one_head() && tells(hint_, Hint::place);
     json_.begin_object(io::Spread::line);
-    write_step(name_of(finding.step).id, tells_head ? std::optional(finding.heads.front() + 1) : std::nullopt);
+    write_step(finding);
+    json_.integer("head", tells_head ? std::optional(finding.heads.front() + 1) : std::nullopt);
     json_.end();
   }
 
-  void write_step(std::string_view step, std::optional<Index> head) {
-    json_.text("step", step);
-    json_.integer("head", head);
+  void write_step(const LayerStep& step) {
+    if (step.own_layer()) json_.integer("layer", *step.layer + 1);
+    json_.text("step", name_of(step.step).id);
   }
 
   void write(const StepVerdict& step) {
     const bool given = step.verdict != Verdict::not_given;
     json_.begin_object(io::Spread::line);
-    write_step(name_of(step.step).id, step.head ? std::optional(*step.head + 1) : std::nullopt);
+    write_step(step);
+    json_.integer("head", step.head ? std::optional(*step.head + 1) : std::nullopt);
     json_.text("verdict", name_of(step.verdict).id);
     json_.key("max_difference");  // which gives the true number away
     given&& step.same_shape && !hint_ ? json_.number(step.max_difference) : json_.null();
@@ -123,10 +125,10 @@ class ReportJson {
 };
 
 // One line for each head of the step that is not simply right.
-std::string lines_of(const Report& report, StepId step, const ReportWords& words) {
+std::string lines_of(const Report& report, const LayerStep& step, const ReportWords& words) {
   std::string text;
   for (const StepVerdict& verdict : report.steps)
-    if (verdict.step == step && (verdict.verdict != Verdict::right || verdict.has_blanks))
+    if (LayerStep(verdict) == step && (verdict.verdict != Verdict::right || verdict.has_blanks))
       text += (text.empty() ? "" : "\n") + words.symbol(verdict.step, verdict.head) +
               (words.language() == Language::zh ? "：" : ": ") + words.verdict(verdict);
   return text;
@@ -154,7 +156,7 @@ class ResultsJson {
     json_.text("output", output);
     json_.text("visibility", "visible");
     json_.begin_array("tests");
-    for (const GradedStep& step : steps) write(step, lines_of(report, step.step, words), words);
+    for (const GradedStep& step : steps) write(step, lines_of(report, step, words), words);
     json_.end();
     json_.end();
     json_.finish();
@@ -163,7 +165,7 @@ class ResultsJson {
  private:
   void write(const GradedStep& step, const std::string& output, const ReportWords& words) {
     json_.begin_object(io::Spread::line);
-    json_.text("name", words.title(step.step));
+    json_.text("name", words.title_in_layer(step));
     json_.number("score", step.right ? step.points : 0);
     json_.number("max_score", step.points);
     json_.text("status", step.right ? "passed" : "failed");
@@ -189,8 +191,7 @@ void write_report_csv(io::Sink& sink, const std::vector<Report>& reports, const 
     write({"what", "name", "count"});
     for (const AnswerVerdictName& name : answer_verdicts)
       write({"verdict", std::string(name.id), std::to_string(summary.answers[static_cast<std::size_t>(name.verdict)])});
-    for (const auto& [step, count] : summary.steps)
-      write({"first_wrong", std::string(name_of(step).id), std::to_string(count)});
+    for (const auto& [step, count] : summary.steps) write({"first_wrong", step.id(), std::to_string(count)});
     if (tells(telling.hint, Hint::mistake))
       for (const auto& [mistake, count] : summary.mistakes)
         write({"mistake", mistake == nullptr ? "" : std::string(mistake->id), std::to_string(count)});
@@ -198,7 +199,7 @@ void write_report_csv(io::Sink& sink, const std::vector<Report>& reports, const 
   }
   write({"name", "verdict", "score", "given", "of", "first_wrong", "mistakes", "message"});
   for (const Report& report : reports) {
-    const std::string step = report.findings.empty() ? "" : std::string(name_of(report.findings.front().step).id);
+    const std::string step = report.findings.empty() ? "" : report.findings.front().id();
     write({csv_text(report.name), std::string(name_of(report.verdict()).id), fmt::format("{}", report.score),
            std::to_string(report.given), std::to_string(report.of), step,
            fmt::format("{}", fmt::join(mistakes_of(report, telling.hint), " ")),

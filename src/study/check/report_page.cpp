@@ -84,11 +84,20 @@ class ReportPage {
       for (std::string& sentence : words_.hint(report, *hint_)) page_.paragraph(std::move(sentence));
     } else {
       page_.paragraph(words_.verdict(report));
-      add_steps(report);
-      for (const Finding& finding : report.findings) add(finding, report);
+      if (report.layers == 1) add_layer(std::nullopt, report);
+      for (int layer = 0; report.layers > 1 && layer < report.layers; ++layer) {
+        page_.section({page_.say(show::phrase::layer_of, page_.counted(layer), report.layers)}, show::Section::Level::item);
+        add_layer(layer, report);
+      }
     }
     for (const Saying& remark : report.remarks) page_.warning(remark.in(page_.language()));
     for (const Saying& key : report.unknown) page_.warning(show::Words().quote(key.in(page_.language())));
+  }
+
+  void add_layer(std::optional<int> layer, const Report& report) {
+    add_steps(report, layer);
+    for (const Finding& finding : report.findings)
+      if (finding.layer == layer) add(finding, report);
   }
 
   void add_facts(const Report& report, bool named_above) {
@@ -106,8 +115,7 @@ class ReportPage {
     if (&judged == &report.judged.front()) return form(judged.form);
     std::string names;
     for (const auto& [step, head] : judged.matrices)
-      names += (names.empty() ? "" : page_.say(show::phrase::comma)) +
-               words_.symbol(step, name_of(step).per_head ? std::optional(head) : std::nullopt);
+      names += (names.empty() ? "" : page_.say(show::phrase::comma)) + words_.symbol_in_layer(step, head);
     return page_.say({"{}: {}", "{}：{}"}, names, form(judged.form));
   }
 
@@ -121,21 +129,23 @@ class ReportPage {
   }
 
   // One row for each step; heads with the same verdict are told together.
-  void add_steps(const Report& report) {
+  void add_steps(const Report& report, std::optional<int> layer) {
     show::Table table;
     table.header = {page_.say(show::phrase::step), "", page_.say(show::phrase::verdict)};
     std::string differences;
     for (const StepName& name : step_names) {
       std::vector<const StepVerdict*> heads;
       for (const StepVerdict& step : report.steps)
-        if (step.step == name.step) heads.push_back(&step);
+        if (step.step == name.step && step.layer == layer) heads.push_back(&step);
       if (heads.empty() || (name.step == StepId::X && heads.front()->verdict == Verdict::not_given)) continue;
       table.rows.push_back({words_.title(name.step), std::string(name.symbol), verdicts(heads)});
       if (const std::string largest = difference_text(heads); !largest.empty())
         differences += (differences.empty() ? "" : " · ") + fmt::format("{} {}", name.symbol, largest);
     }
     page_.add(std::move(table));
-    if (!report.findings.empty() && !differences.empty()) page_.caption(largest_differences, differences);
+    const auto is_here = [&](const Finding& finding) { return finding.layer == layer; };
+    if (std::any_of(report.findings.begin(), report.findings.end(), is_here) && !differences.empty())
+      page_.caption(largest_differences, differences);
   }
 
   // From what follows from the person's own numbers, over all heads that were given and have the right shape.
@@ -164,7 +174,16 @@ class ReportPage {
         words_.symbol(finding.step, finding.of_one_head() ? std::optional(finding.heads.front()) : std::nullopt);
     page_.add(std::move(heading));
     page_.caption(words_.place(finding));
-    for (std::string& cause : words_.causes(finding)) page_.warning(std::move(cause));
+    const auto told = [&](const Finding& other) {
+      return !finding.suspects.empty() && !other.suspects.empty() && other.layer < finding.layer &&
+             other.suspects.front().mistake == finding.suspects.front().mistake;
+    };
+    const auto earlier = std::find_if(report.findings.begin(), report.findings.end(), told);
+    if (earlier != report.findings.end())
+      page_.warning({"the same mistake as in layer {} ({})", "与第 {} 层的错误相同（{}）"}, page_.counted(*earlier->layer),
+                    finding.suspects.front().mistake->id);
+    else
+      for (std::string& cause : words_.causes(finding)) page_.warning(std::move(cause));
     page_.caption(words_.evidence(finding));
     add_matrices(finding, report);
   }
@@ -224,7 +243,8 @@ class ReportPage {
     page_.paragraph(std::move(counts));
     show::Table steps{page_.header(count_header, first_step_header), {}, {true}};
     for (const auto& [step, count] : summary.steps)
-      steps.rows.push_back({std::to_string(count), words_.title(step) + " " + words_.symbol(step, std::nullopt)});
+      steps.rows.push_back(
+          {std::to_string(count), words_.title(step.step) + " " + words_.symbol_in_layer(step, std::nullopt)});
     if (!steps.rows.empty()) page_.add(std::move(steps));
     if (!tells_mistakes() || summary.mistakes.empty()) return;
     show::Table mistakes{{page_.say(count_header), page_.say({"likely mistake there", "那里可能的错误"}), ""}, {}, {true}};
@@ -240,7 +260,9 @@ class ReportPage {
     show::Table table{page_.header(name_header, score_header, show::phrase::verdict, where_header), {}, {false, true}};
     for (const Report& report : reports) {
       const Finding* first = report.findings.empty() ? nullptr : &report.findings.front();
-      std::string where = report.is_incomplete() ? words_.gaps(report) : first == nullptr ? "" : words_.title(first->step);
+      std::string where = report.is_incomplete() ? words_.gaps(report)
+                          : first == nullptr     ? ""
+                                                 : words_.title_in_layer(*first);
       if (first != nullptr && tells_mistakes())
         where += page_.say(show::phrase::comma) +
                  (first->suspects.empty() ? "–" : std::string(first->suspects.front().mistake->id));

@@ -74,16 +74,16 @@ std::string ReportWords::verdict(const Report& report) const {
   if (!report.findings.empty()) return show::say(language_, first_wrong_is, step(report.findings.front()));
   if (report.all_blank) return show::say(language_, {"Incomplete: {}.", "未完成：{}。"}, gaps(report));
   if (report.is_incomplete()) return show::say(language_, incomplete, gaps(report));
-  std::vector<std::string> missing;
-  for (const StepName& name : step_names) {
-    const auto of_step = [&](const StepVerdict& s) { return s.step == name.step; };
-    const auto not_given = [&](const StepVerdict& s) { return !of_step(s) || s.verdict == Verdict::not_given; };
-    const bool in_plan = std::any_of(report.steps.begin(), report.steps.end(), of_step);
-    if (name.step != StepId::X && in_plan && std::all_of(report.steps.begin(), report.steps.end(), not_given))
-      missing.push_back(title(name.step));
+  std::vector<LayerStep> missing;
+  for (auto step = report.steps.begin(); step != report.steps.end();) {
+    const auto of_other = [&](const StepVerdict& s) { return LayerStep(s) != LayerStep(*step); };
+    const auto not_given = [](const StepVerdict& s) { return s.verdict == Verdict::not_given; };
+    const auto end = std::find_if(step, report.steps.end(), of_other);
+    if (step->step != StepId::X && std::all_of(step, end, not_given)) missing.push_back(LayerStep(*step));
+    step = end;
   }
   return missing.empty() ? show::say(language_, {"Right: everything that was given.", "正确：给出的各步都对。"})
-                         : show::say(language_, all_right_but, joined(language_, missing));
+                         : show::say(language_, all_right_but, steps(missing));
 }
 
 std::string ReportWords::verdict(const StepVerdict& step) const {
@@ -94,9 +94,7 @@ std::string ReportWords::verdict(const StepVerdict& step) const {
 
 std::string ReportWords::gaps(const Report& report) const {
   if (report.all_blank) return show::say(language_, {"nothing is filled in", "什么都没有填"});
-  std::vector<std::string> lacking;
-  for (const StepId step : report.lacking) lacking.push_back(title(step));
-  std::string text = lacking.empty() ? "" : show::say(language_, still_missing, joined(language_, lacking));
+  std::string text = report.lacking.empty() ? "" : show::say(language_, still_missing, steps(report.lacking));
   if (report.blanks > 0)
     text += (text.empty() ? "" : show::say(language_, show::phrase::semicolon)) +
             show::say(language_, {"blank entries: {}", "空着的元素：{} 个"}, report.blanks);
@@ -123,13 +121,40 @@ std::string ReportWords::title(StepId step) const {
   return std::string(name_of(step).title.in(language_));
 }
 
+std::string ReportWords::title_in_layer(const LayerStep& step) const {
+  return in_layer(step, title(step.step));
+}
+
+std::string ReportWords::in_layer(const LayerStep& step, std::string text) const {
+  if (!step.own_layer()) return text;
+  return show::say(language_, {"{1} (layer {0})", "第 {0} 层的{1}"}, *step.layer + base_, text);
+}
+
+// "Queries, Keys"; of several layers "layer 1: Queries, Keys; layer 2: Queries".
+std::string ReportWords::steps(const std::vector<LayerStep>& steps) const {
+  std::string text;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::optional<int> layer = steps[i].own_layer();
+    const bool goes_on = i > 0 && steps[i - 1].own_layer() == layer;
+    if (i > 0) text += show::say(language_, goes_on ? show::phrase::comma : show::phrase::semicolon);
+    if (layer && !goes_on) text += show::say(language_, show::phrase::in_layer, *layer + base_);
+    text += title(steps[i].step);
+  }
+  return text;
+}
+
+std::string ReportWords::symbol_in_layer(const LayerStep& step, std::optional<Index> head) const {
+  return (step.own_layer() ? fmt::format("layer{}.", *step.layer + base_) : "") +
+         symbol(step.step, name_of(step.step).per_head ? head : std::nullopt);
+}
+
 std::string ReportWords::symbol(StepId step, std::optional<Index> head) const {
   return show::symbol(step, head ? std::optional(*head + base_) : std::nullopt);
 }
 
 std::string ReportWords::step(const Finding& finding) const {
   const std::optional<Index> head = finding.of_one_head() ? std::optional(finding.heads.front()) : std::nullopt;
-  return show::say(language_, {"{} {}", "“{}”{}"}, title(finding.step), symbol(finding.step, head));
+  return in_layer(finding, show::say(language_, {"{} {}", "“{}”{}"}, title(finding.step), symbol(finding.step, head)));
 }
 
 std::string ReportWords::heads(const std::vector<Index>& heads) const {
@@ -205,7 +230,7 @@ std::string ReportWords::evidence(const Finding& finding) const {
 std::vector<std::string> ReportWords::hint(const Report& report, Hint level) const {
   if (report.findings.empty()) return {verdict(report)};
   const Finding& first = report.findings.front();
-  std::vector<std::string> sentences{show::say(language_, first_wrong_is, title(first.step))};
+  std::vector<std::string> sentences{show::say(language_, first_wrong_is, title_in_layer(first))};
   if (!first.begins) sentences.push_back(show::say(language_, before_is_right));
   if (level >= Hint::place) sentences.push_back(place(first));
   if (level < Hint::mistake) return sentences;

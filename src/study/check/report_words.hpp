@@ -24,9 +24,12 @@ class ReportWords {
   // The verdict and the likely mistake, in one line, for a table; nothing of an answer that is right.
   std::string message(const Report& report, std::optional<Hint> level) const;
 
-  // "Scaled scores", "Z⁽¹⁾", "Scaled scores Z⁽¹⁾"
+  // "Scaled scores", "Z⁽¹⁾", "Scaled scores Z⁽¹⁾"; where it may be of any layer "Scaled scores (layer 2)", "layer2.Z⁽¹⁾",
+  // "Scaled scores Z⁽¹⁾ (layer 2)".
   std::string title(StepId step) const;
+  std::string title_in_layer(const LayerStep& step) const;
   std::string symbol(StepId step, std::optional<Index> head) const;
+  std::string symbol_in_layer(const LayerStep& step, std::optional<Index> head) const;
   std::string step(const Finding& finding) const;
 
   // "wrong in heads 1 and 3; in head 1 at [1,2], [2,2] (2 of 9 entries)"
@@ -43,6 +46,8 @@ class ReportWords {
   Index index_base() const { return base_; }
 
  private:
+  std::string in_layer(const LayerStep& step, std::string text) const;
+  std::string steps(const std::vector<LayerStep>& steps) const;
   std::string heads(const std::vector<Index>& heads) const;
   std::string entries(const Finding& finding) const;
 

@@ -24,9 +24,8 @@ bool has(const Tensor* tensor, Index item, Index head) {
   return tensor != nullptr && item < tensor->shape().batch && head < tensor->shape().heads;
 }
 
-ComparedMatrix compared(StepId step, const Tensor* left, const Tensor* right, Index item, Index head) {
-  ComparedMatrix result;
-  result.step = step;
+ComparedMatrix compared(const LayerStep& step, const Tensor* left, const Tensor* right, Index item, Index head) {
+  ComparedMatrix result{step};
   result.item = item;
   result.head = head;
   if (!has(right, item, head)) {
@@ -50,16 +49,21 @@ double difference(double a, double b) {
   return d <= same_number * std::max({1.0, std::abs(a), std::abs(b)}) ? 0 : d;
 }
 
-Comparison compare(const Written& left, const Written& right) {
+Comparison compare(const std::vector<Written>& left, const std::vector<Written>& right) {
+  const std::size_t layers = std::max(left.size(), right.size());
   Comparison comparison;
-  for (std::size_t step = 0; step < step_count; ++step) {
-    const Tensor *a = left[step].get(), *b = right[step].get();
+  for (std::size_t i = 0; i < layers * step_count; ++i) {
+    const std::size_t layer = i / step_count, step = i % step_count;
+    const LayerStep place{layers > 1 ? std::optional(static_cast<int>(layer)) : std::nullopt, static_cast<StepId>(step)};
+    if (layer > 0 && place.step == StepId::X) continue;  // what the layer before gave
+    const Tensor* a = layer < left.size() ? left[layer][step].get() : nullptr;
+    const Tensor* b = layer < right.size() ? right[layer][step].get() : nullptr;
     const auto most = [a, b](Index Shape::*axis) {
       return std::max(a == nullptr ? 0 : a->shape().*axis, b == nullptr ? 0 : b->shape().*axis);
     };
     for (Index item = 0; item < most(&Shape::batch); ++item)
       for (Index head = 0; head < most(&Shape::heads); ++head) {
-        const ComparedMatrix matrix = compared(static_cast<StepId>(step), a, b, item, head);
+        const ComparedMatrix matrix = compared(place, a, b, item, head);
         const bool differs = matrix.verdict == MatrixVerdict::different || matrix.verdict == MatrixVerdict::other_shape;
         if (differs && !comparison.first) comparison.first = comparison.matrices.size();
         comparison.matrices.push_back(matrix);

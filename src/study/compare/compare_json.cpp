@@ -10,7 +10,7 @@ namespace mha::study {
 namespace {
 
 void write_side(io::JsonWriter& json, std::string_view name, const Side& side, const ComparedMatrix& matrix) {
-  const Tensor& tensor = *side.numbers[static_cast<std::size_t>(matrix.step)];
+  const Tensor& tensor = side.tensor(matrix);
   json.key(name);
   json.matrix(tensor.matrix(matrix.item, matrix.head), tensor.shape().rows, tensor.shape().cols);
 }
@@ -19,9 +19,10 @@ void write_compared(io::JsonWriter& json, const ComparedMatrix& matrix, const Si
   const bool equal = matrix.verdict == MatrixVerdict::equal;
   const Side& any = matrix.verdict == MatrixVerdict::right_only ? right : left;
   json.begin_object(equal ? io::Spread::line : io::Spread::lines);
+  if (matrix.own_layer()) json.integer("layer", *matrix.layer + 1);
   json.text("step", name_of(matrix.step).id);
   if (name_of(matrix.step).per_head) json.integer("head", matrix.head + 1);
-  if (any.numbers[static_cast<std::size_t>(matrix.step)]->shape().batch > 1) json.integer("item", matrix.item + 1);
+  if (any.tensor(matrix).shape().batch > 1) json.integer("item", matrix.item + 1);
   json.boolean("equal", equal);
   if (matrix.verdict == MatrixVerdict::different) {
     json.number("largest_difference", matrix.largest);  // "inf" where one of the two is NaN or infinite alone
@@ -46,7 +47,8 @@ void write_comparison_json(io::Sink& sink, const Comparison& comparison, const S
   if (mistake) json.text("mistake", *mistake);
   json.begin_array("steps");
   for (const ComparedMatrix& matrix : comparison.matrices)
-    if (selection.has(matrix.step) && (!name_of(matrix.step).per_head || selection.has_head(matrix.head)))
+    if (selection.has(matrix.step, matrix.layer.value_or(0)) &&
+        (!name_of(matrix.step).per_head || selection.has_head(matrix.head)))
       write_compared(json, matrix, left, right);
   json.end();
   json.end();

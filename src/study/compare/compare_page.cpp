@@ -35,6 +35,7 @@ class ComparePage {
     for (std::size_t i = 0; i < comparison.matrices.size(); ++i) {
       const ComparedMatrix& matrix = comparison.matrices[i];
       if (!is_chosen(matrix)) continue;
+      if (matrix.own_layer() != layer_) add_layer(matrix, comparison.matrices.back());
       if (matrix.verdict == MatrixVerdict::equal) {
         equal_.push_back(&matrix);
         continue;
@@ -47,17 +48,21 @@ class ComparePage {
   }
 
  private:
+  void add_layer(const ComparedMatrix& matrix, const ComparedMatrix& last) {
+    add_equal();
+    layer_ = matrix.own_layer();
+    page_.section({layer_ ? page_.say(show::phrase::layer_of, page_.counted(*layer_), *last.layer + 1)
+                          : page_.say(show::phrase::behind_all_layers)},
+                  show::Section::Level::item);
+  }
+
   bool is_chosen(const ComparedMatrix& matrix) const {
-    return options_.selection.has(matrix.step) &&
+    return options_.selection.has(matrix.step, matrix.layer.value_or(0)) &&
            (!name_of(matrix.step).per_head || options_.selection.has_head(matrix.head));
   }
 
-  const Tensor& tensor(const Side& side, const ComparedMatrix& matrix) const {
-    return *side.numbers[static_cast<std::size_t>(matrix.step)];
-  }
-
   std::string shape(const Side& side, const ComparedMatrix& matrix) const {
-    const Shape& s = tensor(side, matrix).shape();
+    const Shape& s = side.tensor(matrix).shape();
     return fmt::format("{}×{}", s.rows, s.cols);
   }
 
@@ -90,9 +95,9 @@ class ComparePage {
   std::string symbol(const ComparedMatrix& matrix) const {
     const bool per_head = name_of(matrix.step).per_head;
     std::string text = show::symbol(matrix.step, per_head ? std::optional(page_.counted(matrix.head)) : std::nullopt);
-    const Tensor* either = left_.numbers[static_cast<std::size_t>(matrix.step)].get();
-    if (either == nullptr) either = &tensor(right_, matrix);
-    if (either->shape().batch > 1) text += " " + page_.say({"item {}", "样本 {}"}, page_.counted(matrix.item));
+    const Side& either = matrix.verdict == MatrixVerdict::right_only ? right_ : left_;
+    if (either.tensor(matrix).shape().batch > 1)
+      text += " " + page_.say({"item {}", "样本 {}"}, page_.counted(matrix.item));
     return text;
   }
 
@@ -111,7 +116,7 @@ class ComparePage {
   void add_difference(const ComparedMatrix& matrix) {
     const show::NumberStyle style(options_.precision, show::NumberStyle::Origin::computed);
     const auto text = [&](const Side& side) {
-      return style.text(tensor(side, matrix).at(matrix.item, matrix.head, matrix.row, matrix.column));
+      return style.text(side.tensor(matrix).at(matrix.item, matrix.head, matrix.row, matrix.column));
     };
     const Index row = page_.counted(matrix.row), column = page_.counted(matrix.column);
     if (std::isfinite(matrix.largest))
@@ -122,15 +127,16 @@ class ComparePage {
 
   show::Matrix numbers(const Side& side, const Text& named, const ComparedMatrix& matrix) const {
     const show::NumberStyle style(options_.precision, show::NumberStyle::Origin::computed);
-    show::Matrix result = show::View(tensor(side, matrix), matrix.item, matrix.head, style, options_.full)
+    show::Matrix result = show::View(side.tensor(matrix), matrix.item, matrix.head, style, options_.full)
                               .matrix(page_.say(named, symbol(matrix)));
-    show::add_labels(result, *side.problem, matrix.step, matrix.item);
+    show::add_labels(result, side.computed.problems[static_cast<std::size_t>(matrix.layer.value_or(0))], matrix.step,
+                     matrix.item);
     if (matrix.verdict == MatrixVerdict::different) mark_differences(matrix, result);
     return result;
   }
 
   void mark_differences(const ComparedMatrix& matrix, show::Matrix& shown) const {
-    const Tensor &left = tensor(left_, matrix), &right = tensor(right_, matrix);
+    const Tensor &left = left_.tensor(matrix), &right = right_.tensor(matrix);
     for (std::size_t i = 0; i < shown.cells.size(); ++i) {
       const Index columns = shown.columns.count(), row = shown.rows.place(static_cast<Index>(i) / columns),
                   column = shown.columns.place(static_cast<Index>(i) % columns);
@@ -144,6 +150,7 @@ class ComparePage {
   const show::PageOptions& options_;
   show::PageBuilder page_;
   std::vector<const ComparedMatrix*> equal_;  // not yet told
+  std::optional<int> layer_;                  // whose section it is
 };
 
 }  // namespace

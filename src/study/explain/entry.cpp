@@ -80,7 +80,7 @@ class Meaning {
         plan_(plan) {}
 
   EntryRange range() const {
-    const StepId step = this->step();
+    const StepId step = placed(this->step(), problem_.is_post_norm());
     if (!layer_ && !is_of_no_layer(step))
       refuse(text_,
              {"{} of which layer? Write layer{}.{}; this problem has {}", "是哪一层的 {}？请写 layer{}.{}；这道题有{}"},

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <stdexcept>
 
-#include "core/error.hpp"
 #include "study/mistakes/forms.hpp"
 
 namespace mha::study {
@@ -117,7 +117,6 @@ Variants Forms::finish(std::string_view mistake) && {
 }
 
 Variants Mistake::variants(const Problem& problem) const {
-  expect_one_layer(problem);
   Forms forms(problem, make_plan(problem));
   make(forms);
   return answers_of(std::move(forms).finish(id));
@@ -177,17 +176,8 @@ const Mistake* find_mistake(std::string_view id) {
   return found == all.end() ? nullptr : &*found;
 }
 
-void expect_one_layer(const Problem& problem) {
-  if (problem.layers.empty()) return;
-  throw Error(
-      {"this problem is a stack of {} layers, and mistakes are looked for in one layer: write the layer as a problem of "
-       "its own, with what it reads as X",
-       "这道题有 {} 层，而错误只在单独一层里查找：请把那一层写成单独的题目，以它的输入为 X"},
-      problem.layers.size());
-}
-
 Plan answer_plan(const Problem& problem) {
-  expect_one_layer(problem);
+  assert(problem.layers.empty());
   return for_each_head(make_plan(problem));
 }
 

@@ -56,10 +56,7 @@ std::vector<MistakePair> mistake_pairs();
 // A plan as answers give its rows: with grouped heads K, K_rot and V, too, have one matrix for each query head.
 Plan for_each_head(Plan plan);
 
-// Throws Error for a stack: mistakes are made and found in one layer.
-void expect_one_layer(const Problem& problem);
-
-// The right plan in that form.
+// The right plan in that form, of a problem of one layer.
 Plan answer_plan(const Problem& problem);
 
 // That plan, and where a row has no key a second form that makes its weights NaN.

@@ -7,7 +7,8 @@
 namespace mha::study {
 namespace {
 
-constexpr std::array norm_steps = {StepId::norm, StepId::mlp_norm, StepId::final_norm};
+constexpr std::array norm_steps = {StepId::norm, StepId::norm_behind, StepId::mlp_norm, StepId::mlp_norm_behind,
+                                   StepId::final_norm};
 constexpr std::array residual_steps = {StepId::residual, StepId::mlp_residual};
 constexpr std::array mlp_products = {StepId::gate, StepId::hidden, StepId::mlp};
 
@@ -78,11 +79,12 @@ void norm_missing(Forms& forms) {
 
 // Before and behind their sublayers exchanged: what read the norm reads what the norm read, and the other way round.
 void norm_place_exchanged(Forms& forms) {
-  if (!forms.problem.residual || !forms.has(StepId::norm)) return;
-  PlanEditor& edit = forms.add();
   const bool post = forms.problem.is_post_norm();
-  for (const auto& [norm, residual] :
+  if (!forms.problem.residual || !forms.has(placed(StepId::norm, post))) return;
+  PlanEditor& edit = forms.add();
+  for (const auto& [name, residual] :
        {std::pair(StepId::norm, StepId::residual), {StepId::mlp_norm, StepId::mlp_residual}}) {
+    const StepId norm = placed(name, post);
     if (!edit.has(norm) || !edit.has(residual)) continue;
     const ValueId normed = edit.value(norm), sum = edit.value(residual);
     const ValueId x = post ? edit.step(residual).in[0] : edit.step(norm).in[0];

@@ -52,6 +52,28 @@ Trace simulate(const Plan& plan) {
   return compute::run(plan, options);
 }
 
+StepId result_of(const Plan& layer) {
+  StepId last = StepId::X;
+  for (const Step& step : layer.steps)
+    if (const auto& row = layer.value(step.out).step; row && !is_of_no_layer(*row)) last = *row;
+  return last;
+}
+
+Layered layered(const Problem& problem, const PlanOf& plan_of) {
+  Layered result;
+  result.problems = problem.layers.empty() ? std::vector{problem} : problem.layers;
+  result.problems.back().final_norm = problem.final_norm;
+  const Tensor* received = &problem.X;
+  for (Problem& layer : result.problems) {
+    if (!(received->shape() == layer.X.shape())) break;
+    layer.X = *received;
+    const Plan plan = plan_of(layer, static_cast<int>(result.numbers.size()));
+    result.numbers.push_back(written(plan, simulate(plan)));
+    received = result.numbers.back()[at(result_of(plan))].get();
+  }
+  return result;
+}
+
 double distance(const Tensor& a, const Tensor& b) {
   if (!(a.shape() == b.shape())) return infinity;
   double largest = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 
 #include "core/trace.hpp"
 #include "study/mistakes/mistake.hpp"
@@ -14,6 +15,20 @@ Written written(const Plan& plan, const Trace& trace);
 
 // Computes the plan, keeping all values.
 Trace simulate(const Plan& plan);
+
+// The step whose result a layer gives.
+StepId result_of(const Plan& layer);
+
+// A problem layer by layer: each as a problem of its own, whose X is what the layer before gave, and its numbers. The final
+// norm is the last one's. It ends early where a mistake has given what the next layer cannot read.
+struct Layered {
+  std::vector<Problem> problems;
+  std::vector<Written> numbers;
+};
+// `plan_of`: how a layer, counted from 0, is computed.
+using PlanOf = std::function<Plan(const Problem& layer, int number)>;
+Layered layered(
+    const Problem& problem, const PlanOf& plan_of = [](const Problem& layer, int) { return answer_plan(layer); });
 
 // The largest |a − b| / max(1, |b|): infinite where the shapes differ or one of the two is NaN or infinite alone.
 double distance(const Tensor& a, const Tensor& b);

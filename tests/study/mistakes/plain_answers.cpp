@@ -105,7 +105,9 @@ std::string flat_name(StepId step) {
     case StepId::concat:
     case StepId::norm:
     case StepId::residual:
+    case StepId::norm_behind:
     case StepId::mlp_norm:
+    case StepId::mlp_norm_behind:
     case StepId::gate:
     case StepId::hidden:
     case StepId::activated:

@@ -1,0 +1,40 @@
+// The pass through what an answer gives of a layer, all heads of a step before the next: verdicts, and what went wrong.
+#pragma once
+
+#include <span>
+
+#include "study/check/diagnose.hpp"
+#include "study/check/report.hpp"
+
+namespace mha::study {
+
+// The first step of which something given is not as expected.
+std::optional<StepId> first_wrong_step(const Reading& reading);
+// Of what belongs to this head alone.
+std::optional<StepId> first_wrong_step(const Reading& reading, std::size_t head);
+
+// Whether nothing was given before this step.
+bool is_alone(const GivenMatrices& given, StepId step);
+
+void add_once(std::vector<Saying>& sayings, const Saying& saying);
+
+// What one layer gives and the next one reads: as the person may have had it, the likeliest first, and as it follows from
+// what is right alone.
+struct Handed {
+  std::vector<Uncertain> ways;
+  Uncertain sound;
+};
+
+// What an answer is read against, and with what its mistakes are looked for.
+struct Yardstick {
+  const RowPlan& plan;
+  std::span<const Candidate> candidates, pairs;
+  Layout layout;
+  std::optional<int> layer;  // of a stack
+};
+
+// Adds to the report, which tells of the layers before. `sound_input`: what the layer would read without their mistakes.
+Handed examine(const GivenMatrices& given, const Precision& precision, const Reading& reading, const Yardstick& by,
+               const Uncertain& sound_input, Budget& budget, Report& report);
+
+}  // namespace mha::study

@@ -1,0 +1,63 @@
+// What answers give of one layer, each step against what follows from the person's own earlier numbers.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "study/check/examination.hpp"
+#include "study/check/fair_forms.hpp"
+
+namespace mha::study {
+
+// Prepared once for a problem of one layer, which must outlive it; checks from several threads at once.
+class LayerChecker {
+ public:
+  // `layer`: its number, where it is one of a stack.
+  LayerChecker(const Problem& problem, std::optional<int> layer);
+
+  const Problem& problem() const { return problem_; }
+  bool has(StepId step) const { return right_.value(step).has_value(); }
+  const Tensor* truth(StepId step) const;  // of all heads; null where there is no such step
+
+  // What there would be to judge, of an answer in which nothing is.
+  void list(Report& report) const;
+
+  // Adds to the report; says what the next layer reads. `given` gets as its input what was read here.
+  Handed check(GivenMatrices& given, const Precision& precision, const Handed& received, Budget& budget,
+               Report& report) const;
+
+ private:
+  // What the answer was read against: the formulas, or the fair form of them that the person used.
+  struct Read {
+    Reading reading;
+    const RowPlan* plan;
+    const std::vector<Saying>* remarks = nullptr;
+  };
+  struct FairPlan {
+    RowPlan plan;
+    std::vector<Saying> remarks;
+    StepId rejoins;
+  };
+
+  static std::vector<FairPlan> plans_of(std::vector<FairForm> forms);
+  // The fair forms with these factors, one for each head.
+  const std::vector<FairPlan>& with_factors(const Factors& factors) const;
+  Read read(const GivenMatrices& given, const Precision& precision) const;
+  Read read_best(GivenMatrices& given, const Precision& precision, const Handed& received) const;
+  bool is_large() const;
+  Handed judge(const GivenMatrices& given, const Precision& precision, const Read& read, const Handed& received,
+               Budget& budget, Report& report) const;
+  std::optional<Handed> judge_closely(GivenMatrices& given, const Precision& precision, const Handed& received,
+                                      Budget& budget, Report& report) const;
+
+  const Problem& problem_;
+  std::optional<int> layer_;
+  RowPlan right_;
+  std::vector<FairPlan> fair_;
+  std::vector<Candidate> candidates_, pairs_;
+  Reading key_;  // the true numbers: nothing is given
+  mutable std::mutex mutex_;
+  mutable std::map<Factors, std::vector<FairPlan>> with_factors_;
+};
+
+}  // namespace mha::study
