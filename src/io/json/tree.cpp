@@ -308,6 +308,12 @@ double expect_number(const Node& node) {
   return number->value;
 }
 
+double expect_positive(const Node& node) {
+  const double number = expect_number(node);
+  if (number <= 0) fail(node, {"found {}, expected a number above 0", "这里是 {}，应为大于 0 的数"}, number);
+  return number;
+}
+
 Index expect_integer(const Node& node) {
   const double value = expect_number(node);
   if (!is_integer(value))

@@ -125,6 +125,7 @@ Numbers take_numbers(Node& node);
 
 Object& expect_object(Node& node, const Text& what);
 double expect_number(const Node& node);
+double expect_positive(const Node& node);
 Index expect_integer(const Node& node);
 const std::string& expect_text(const Node& node);
 

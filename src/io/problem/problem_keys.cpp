@@ -80,12 +80,6 @@ Labels read_labels(const Node& node, const Tensor& input, bool batched, std::str
 
 constexpr std::string_view pairings[] = {"half", "interleaved"};
 
-double expect_positive(const Node& node) {
-  const double number = expect_number(node);
-  if (number <= 0) fail(node, {"found {}, expected a number above 0", "这里是 {}，应为大于 0 的数"}, number);
-  return number;
-}
-
 Pairing read_pairing(const Node& node) {
   const std::string& text = expect_text(node);
   if (text == pairings[0]) return Pairing::half;
@@ -193,7 +187,8 @@ constexpr std::array problem_table = {
                [](const ProblemPen& pen) { write_labels(pen.json, "tokens_kv", pen.problem.tokens_kv); }},
     ProblemKey{"X", Part::frame, nullptr, write_X},
     ProblemKey{"X_kv", Part::frame, nullptr, write_X_kv},
-    ProblemKey{"heads", Part::weights, nullptr, write_weights},  // in either form, W_O, and the layout
+    ProblemKey{"layout", Part::frame, nullptr, write_layout},
+    ProblemKey{"heads", Part::weights, nullptr, write_weights},  // in either form, and W_O
     ProblemKey{"kv_heads", Part::weights},
     ProblemKey{"num_heads", Part::weights},
     ProblemKey{"num_kv_heads", Part::weights},
@@ -207,7 +202,6 @@ constexpr std::array problem_table = {
     ProblemKey{"b_QKV", Part::weights},
     ProblemKey{"W_O", Part::weights},
     ProblemKey{"b_O", Part::weights},
-    ProblemKey{"layout", Part::frame},
     ProblemKey{"mask", Part::rule, read_masks, write_masks},
     ProblemKey{"scale", Part::rule, read_scale, write_scale},
     ProblemKey{"softcap", Part::rule, read_softcap, write_softcap},

@@ -108,6 +108,7 @@ Linear cut(const Linear& whole, Index first, Index count, Layout layout);
 void write_title(const ProblemPen& pen);
 void write_X(const ProblemPen& pen);
 void write_X_kv(const ProblemPen& pen);
+void write_layout(const ProblemPen& pen);
 void write_weights(const ProblemPen& pen);  // in the form in which the problem gave them
 void write_masks(const ProblemPen& pen);    // as the person wrote them
 void write_norm_place(const ProblemPen& pen);

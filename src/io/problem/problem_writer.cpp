@@ -156,10 +156,13 @@ void write_X_kv(const ProblemPen& pen) {
   if (pen.problem.X_kv) write_input(pen, "X_kv", *pen.problem.X_kv);
 }
 
+void write_layout(const ProblemPen& pen) {
+  const bool torch = pen.problem.layout == Layout::torch;
+  if (torch || !pen.with_matrices) pen.json.text("layout", torch ? "torch" : "x@W");
+}
+
 void write_weights(const ProblemPen& pen) {
   const Problem& problem = pen.problem;
-  const bool torch = problem.layout == Layout::torch;
-  if (torch || !pen.with_matrices) pen.json.text("layout", torch ? "torch" : "x@W");
   if (problem.packed) pen.json.integer("num_heads", problem.heads);
   if (problem.packed && problem.grouped) pen.json.integer("num_kv_heads", problem.kv_heads);
   std::string_view list;  // that is open, at this entry

@@ -50,7 +50,7 @@ void write_config(const ProblemPen& pen) {
 void write_parameters(const ProblemPen& pen) {
   pen.json.begin_object("parameters");
   write_X_kv(pen);
-  if (pen.problem.layers.empty()) write_weights(pen);
+  if (pen.problem.layers.empty()) write_layout(pen), write_weights(pen);
   for (const std::string_view place : {"norm", "mlp", "mlp_norm", "final_norm"}) {
     if (!has_parameters_of(pen.problem, place)) continue;
     pen.json.begin_object(place);
