@@ -12,13 +12,15 @@ namespace mha::cli {
 namespace {
 
 constexpr int largest_count = 1'000'000;
+constexpr Index most_layers = 10'000;
 constexpr int largest_window = 1'000'000'000;
 
 // As written on the command line.
 struct ImportTexts {
   std::optional<std::string> model;
-  std::optional<std::string> output, layer, prefix, heads, kv_heads, family, rope_base, window, softcap, scale, ignore, x,
-      x_kv, tokens, lang;
+  std::optional<std::string> output, layer, layers, prefix, heads, kv_heads, family, rope_base, window, softcap, scale,
+      ignore, x, x_kv, tokens, lang;
+  bool block = false;
 };
 
 double positive(std::string_view option, const std::string& text) {
@@ -35,11 +37,26 @@ std::optional<std::optional<Value>> or_none(const std::optional<std::string>& te
   return std::optional<Value>(parse(*text));
 }
 
+// One behind the other, for each reads what the one before it gives.
+std::vector<Index> layers_from(const std::string& text) {
+  std::vector<Index> layers = parse_numbers("--layers", text, most_layers, 0, {"layer", "层"});
+  if (layers.back() - layers.front() >= static_cast<Index>(layers.size()))
+    throw Error({"--layers '{}': each layer reads what the one before it gives, so leave none out: {}-{}",
+                 "--layers '{}'：每一层读前一层的结果，中间不能缺层：{}-{}"},
+                text, layers.front(), layers.back());
+  return layers;
+}
+
 io::ImportOptions options_from(const ImportTexts& texts, const World& world) {
   io::ImportOptions options;
   language_from(texts.lang, world);
   if (texts.layer) options.layer.layer = parse_number("--layer", *texts.layer, 0, largest_count);
   options.layer.prefix = texts.prefix;
+  if (texts.layers) options.layers = layers_from(*texts.layers);
+  if (texts.layers && texts.layer)
+    throw Error({"--layer and --layers: leave one out; --layer N --block is one layer with what stands around",
+                 "--layer 与 --layers 只能写一个；--layer N --block 是一层及其周围的部分"});
+  options.block = texts.block || texts.layers;
   if (texts.heads) options.heads.heads = parse_number("--heads", *texts.heads, 1, largest_count);
   if (texts.kv_heads) options.heads.kv_heads = parse_number("--kv-heads", *texts.kv_heads, 1, largest_count);
   options.family = texts.family;
@@ -74,49 +91,32 @@ constexpr Text outside = {"{} lies outside the folder of {}, so `mha run` will n
 constexpr Text without_x = {"{} is still missing, with {} columns; name it here with {}, or write \"{}\" into {}",
                             "还缺少 {}（{} 列）：在这里用 {} 指定，或把“{}”写入 {}"};
 
-class Import {
- public:
-  Import(const ImportTexts& texts, World& world)
-      : options_(options_from(texts, world)),
-        inputs_(inputs_from(texts)),
-        output_(*texts.output),
-        world_(world),
-        found_(io::import_attention(*texts.model, options_)) {}
+void tell_about(const io::Imported& found, const io::ImportedInputs& inputs, const std::string& output, World& world) {
+  const auto tell_missing = [&](std::string_view input, const io::TensorPlace& weights, std::string_view option) {
+    tell(world, without_x, input, weights.in, option, input, output);
+  };
+  for (const Saying& account : io::account_of(found)) tell_line(world, account.in(world.language));
+  if (!inputs.x) tell_missing("X", found.first().tensors.q.W, "--x X.npy");
+  if (found.cross && !inputs.x_kv) tell_missing("X_kv", found.first().tensors.k.W, "--x-kv X_kv.npy");
+}
 
-  void write() {
-    std::vector<std::string> read = found_.files;
-    for (const auto* path : {&inputs_.x, &inputs_.x_kv})
-      if (*path) read.push_back(**path);
-    io::refuse_overwriting({output_}, read);
-    io::check_inputs(found_, inputs_);
-    io::OutputFile file(output_);
-    io::write_imported(file.sink(), found_, inputs_, output_);
-    file.complete();
-    file.commit();
-    tell_about();
-  }
-
- private:
-  void tell_about() {
-    tell_line(world_, io::account_of(found_).in(world_.language));
-    if (!inputs_.x) tell_missing("X", found_.tensors.q.W, "--x X.npy");
-    if (found_.cross && !inputs_.x_kv) tell_missing("X_kv", found_.tensors.k.W, "--x-kv X_kv.npy");
-    for (const std::string& path : io::files_pointed_to(found_, inputs_)) {
-      if (!io::is_outside(path, output_)) continue;
-      return tell(world_, outside, path, output_);
-    }
-  }
-
-  void tell_missing(std::string_view input, const io::TensorPlace& weights, std::string_view option) {
-    tell(world_, without_x, input, weights.in, option, input, output_);
-  }
-
-  io::ImportOptions options_;
-  io::ImportedInputs inputs_;
-  std::string output_;
-  World& world_;
-  io::ImportedAttention found_;
-};
+void import_to(const std::string& output, const ImportTexts& texts, World& world) {
+  const io::ImportOptions options = options_from(texts, world);
+  const io::ImportedInputs inputs = inputs_from(texts);
+  const io::Imported found = io::import_layers(*texts.model, options);
+  std::vector<std::string> read = found.files;
+  for (const auto* path : {&inputs.x, &inputs.x_kv})
+    if (*path) read.push_back(**path);
+  io::refuse_overwriting({output}, read);
+  io::check_inputs(found, inputs);
+  io::OutputFile file(output);
+  const std::vector<std::string> used = io::write_imported(file.sink(), found, inputs, output);
+  file.complete();
+  file.commit();
+  tell_about(found, inputs, output, world);
+  for (const std::string& path : used)
+    if (io::is_outside(path, output)) return tell(world, outside, path, output);
+}
 
 void declare_import_options(CommandLine& app, ImportTexts& texts) {
   declare_argument(app, "MODEL", texts.model,
@@ -125,6 +125,10 @@ void declare_import_options(CommandLine& app, ImportTexts& texts) {
   declare_option(app, "-o,--output", texts.output, "FILE", {"the problem file to write", "要写的题目文件"});
   declare_option(app, "--layer", texts.layer, "N",
                  {"the layer, counted from 0 as in the names of the tensors", "层号，同张量名称一样从 0 数起"});
+  declare_flag(app, "--block", texts.block,
+               {"with the norms, residual sums and MLP around the attention", "连同注意力周围的归一化、残差连接和 MLP"});
+  declare_option(app, "--layers", texts.layers, "LIST",
+                 {"these layers on one another, each with its block, as 0-5", "把这些层连同各自的块叠起来，如 0-5"});
   declare_option(app, "--prefix", texts.prefix, "NAME",
                  {"only attentions whose names begin so, where a layer has several",
                   "只看名称这样开头的注意力，用于一层有几个的情形"});
@@ -157,6 +161,7 @@ void declare_import_options(CommandLine& app, ImportTexts& texts) {
        "说明有几个头、如何作注意力；没有它时由选项说明。"},
       {{"mha import bert/ --layer 3 --x X.npy -o problem.json     ", {"counted from 0", "从 0 数起"}},
        {"mha import gpt2/model.safetensors --layer 0 -o problem.json"},
+       {"mha import gpt2/ --layers 0-11 -o problem.json           ", {"each with its block", "每层连同它的块"}},
        {"mha import layer.safetensors --family llama --heads 32 -o problem.json"},
        {"mha run problem.json --steps weights --heads 1"}});
 }
@@ -173,7 +178,7 @@ Action setup_import(CommandLine& app) {
     if (!texts->output || *texts->output == "-")
       throw Error({"where to? Name a file, since the paths in it are relative to it: -o problem.json",
                    "写到哪里？请指定文件，其中的路径都相对于它：-o problem.json"});
-    Import(*texts, world).write();
+    import_to(*texts->output, *texts, world);
     return Exit::fine;
   };
 }

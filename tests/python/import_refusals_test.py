@@ -46,7 +46,7 @@ class Refusals(Importing):
     def test_configs_that_do_not_fit_the_shapes(self):
         tensors = tiny.projections("a.")
         rows = [({"hidden_size": 6}, "hidden_size", "6", "a.q_proj.weight", "8"),
-                ({"num_attention_heads": 2}, "size 4 (hidden_size/num_attention_heads in config.json)", "num_key_value_heads", "a.k_proj.weight"),
+                ({"num_attention_heads": 2}, "size 4 (by the shapes)", "num_key_value_heads", "a.k_proj.weight"),
                 ({"num_attention_heads": 3}, "3 heads", "a.q_proj.weight", "8×8"),
                 ({"head_dim": 4}, "head_dim", "16 columns", "a.q_proj.weight", "8×8"),
                 ({"num_key_value_heads": 4}, "num_key_value_heads", "8 columns", "a.k_proj.weight", "4×8"),
@@ -90,10 +90,13 @@ class Refusals(Importing):
                 (layer, LLAMA, "sliding_window", "sliding_window_pattern", "use_sliding_window", "attn_logit_softcapping",
                  "text_config", "is_decoder", "position_embedding_type", "vocab_size"),
                 (tiny.bert(""), BERT, "rope_theta", "rope_scaling", "rope_parameters", "layer_types", "sliding_window",
-                 "attention_bias", "text_config", "is_causal", "partial_rotary_factor"),
+                 "attention_bias", "text_config", "is_causal", "partial_rotary_factor", "num_key_value_heads", "head_dim",
+                 "hidden_act", "layer_norm_eps"),
                 (tiny.gpt2("h.0."), GPT2, "text_config", "rope_parameters", "sliding_window", "attention_bias", "is_decoder",
-                 "position_embedding_type"),
-                (tiny.torch_mha(), {"num_heads": 2}, "model_type", "text_config", "rope_theta", "is_decoder", "layer_types")]
+                 "position_embedding_type", "num_key_value_heads", "head_dim", "mlp_bias"),
+                (layer, LLAMA | {"model_type": "mistral"}, "attention_bias", "mlp_bias", "hidden_act", "rms_norm_eps"),
+                (layer, qwen, "attention_bias", "num_hidden_layers"),
+                (tiny.torch_mha(), {"num_heads": 2}, "num_key_value_heads", "head_dim", "model_type", "text_config", "rope_theta", "is_decoder", "layer_types")]
         for tensors, config, *keys in rows:
             for key in keys:
                 for value in ("strange", -1, 0.5, [None], {"a": []}, True):
@@ -102,7 +105,7 @@ class Refusals(Importing):
                         self.imports()
 
     def test_values_that_cannot_be(self):
-        self.refuses(tiny.projections(""), LLAMA | {"rope_theta": 0}, "rope base is 0")
+        self.refuses(tiny.projections(""), LLAMA | {"rope_theta": 0}, "config.json:1:", "rope_theta", "above 0")
         self.refuses(tiny.projections("", d_k=3), LLAMA | {"head_dim": 3}, "pairs")
         self.refuses(tiny.projections(llama_layer(2)), LLAMA | {"layer_types": ["full_attention"]}, "layer_types", "layer 2")
         self.refuses(tiny.projections(llama_layer(0)), LLAMA | {"layer_types": ["sliding_attention"]}, "layer_types[0]",

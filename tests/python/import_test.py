@@ -103,6 +103,8 @@ class Families(Importing):
         self.model(tensors, LLAMA | {"model_type": "gemma", "head_dim": 4})
         account, _ = self.agrees(tensors, "projections", llama_layer(0), 4, 2, base=10000, causal=True)
         self.says(account, "Gemma 1", "1/√4")
+        self.model(tensors, LLAMA | {"model_type": "gemma"})  # whose heads are not hidden_size/num_attention_heads wide
+        self.agrees(tensors, "projections", llama_layer(0), 4, 2, base=10000, causal=True)
         self.assertNotIn("softcap", account)
 
     def test_gemma_2(self):

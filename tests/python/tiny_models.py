@@ -1,6 +1,7 @@
-"""Tiny models of every family as their libraries save them, and their attention computed with NumPy."""
+"""Tiny models of every family as their libraries save them, and their attention and blocks computed with NumPy."""
 
 import json
+import math
 import struct
 from pathlib import Path
 
@@ -44,9 +45,12 @@ def bert(prefix, seed=1, d_model=D_MODEL):
     for i, name in enumerate(("self.query", "self.key", "self.value", "output.dense")):
         tensors[f"{prefix}attention.{name}.weight"] = random(seed + i, d_model, d_model)
         tensors[f"{prefix}attention.{name}.bias"] = random(seed + 10 + i, d_model)
-    tensors[f"{prefix}attention.output.LayerNorm.weight"] = random(seed + 20, d_model)
-    tensors[f"{prefix}intermediate.dense.weight"] = random(seed + 21, 4 * d_model, d_model)
-    return tensors
+    for i, name in enumerate(("attention.output.LayerNorm", "output.LayerNorm")):
+        tensors |= {f"{prefix}{name}.weight": random(seed + 20 + i, d_model), f"{prefix}{name}.bias": random(seed + 22 + i, d_model)}
+    return tensors | {f"{prefix}intermediate.dense.weight": random(seed + 24, 3 * d_model, d_model),
+                      f"{prefix}intermediate.dense.bias": random(seed + 25, 3 * d_model),
+                      f"{prefix}output.dense.weight": random(seed + 26, d_model, 3 * d_model),
+                      f"{prefix}output.dense.bias": random(seed + 27, d_model)}
 
 
 def gpt2(prefix, seed=1, d_model=D_MODEL):
@@ -58,9 +62,27 @@ def gpt2(prefix, seed=1, d_model=D_MODEL):
         f"{prefix}attn.c_attn.bias": random(seed + 1, 3 * d_model),
         f"{prefix}attn.c_proj.weight": random(seed + 2, d_model, d_model),
         f"{prefix}attn.c_proj.bias": random(seed + 3, d_model),
-        f"{prefix}mlp.c_proj.weight": random(seed + 4, 4 * d_model, d_model),
-        f"{prefix}mlp.c_proj.bias": random(seed + 5, d_model),
+        f"{prefix}mlp.c_fc.weight": random(seed + 4, d_model, 4 * d_model),
+        f"{prefix}mlp.c_fc.bias": random(seed + 5, 4 * d_model),
+        f"{prefix}mlp.c_proj.weight": random(seed + 6, 4 * d_model, d_model),
+        f"{prefix}mlp.c_proj.bias": random(seed + 7, d_model),
+        f"{prefix}ln_1.weight": random(seed + 8, d_model),
+        f"{prefix}ln_1.bias": random(seed + 9, d_model),
+        f"{prefix}ln_2.weight": random(seed + 10, d_model),
+        f"{prefix}ln_2.bias": random(seed + 11, d_model),
     }
+
+
+def llama(prefix, heads=4, kv_heads=2, d_k=2, biases="", mlp_biases=False, seed=1):
+    """A whole layer; Mistral, Qwen 2 and Gemma 1 name theirs so too."""
+    tensors = projections(f"{prefix}self_attn.", heads, kv_heads, d_k, biases=biases, seed=seed)
+    for i, name in enumerate(("input_layernorm", "post_attention_layernorm")):
+        tensors[f"{prefix}{name}.weight"] = random(seed + 20 + i, D_MODEL)
+    for i, (name, out, width) in enumerate((("gate", 6, D_MODEL), ("up", 6, D_MODEL), ("down", D_MODEL, 6))):
+        tensors[f"{prefix}mlp.{name}_proj.weight"] = random(seed + 22 + i, out, width)
+        if mlp_biases:
+            tensors[f"{prefix}mlp.{name}_proj.bias"] = random(seed + 25 + i, out)
+    return tensors
 
 
 def torch_mha(prefix="", seed=1, d_model=D_MODEL, d_kv=None):
@@ -131,3 +153,48 @@ def attention(x, weights, heads, kv_heads, scale=None, base=None, dims=None, sof
         all_weights.append(powers / powers.sum(axis=1, keepdims=True))
         outputs.append(all_weights[-1] @ v[:, group * d_v:][:, :d_v])
     return numpy.array(all_weights), numpy.concatenate(outputs, axis=1) @ wo + bo
+
+
+ACTIVATIONS = {
+    "none": lambda x: x,
+    "relu": lambda x: numpy.maximum(x, 0),
+    "gelu": lambda x: x * (1 + numpy.vectorize(math.erf)(x / 2 ** 0.5)) / 2,
+    "gelu_tanh": lambda x: x * (1 + numpy.tanh((2 / numpy.pi) ** 0.5 * (x + 0.044715 * x ** 3))) / 2,
+    "silu": lambda x: x / (1 + numpy.exp(-x)),
+}
+
+
+def layer_norm(x, gamma, beta, eps):
+    x = x - x.mean(axis=1, keepdims=True)
+    return x / numpy.sqrt((x ** 2).mean(axis=1, keepdims=True) + eps) * gamma + beta
+
+
+def rms_norm(x, gamma, eps):
+    return x / numpy.sqrt((x ** 2).mean(axis=1, keepdims=True) + eps) * gamma
+
+
+def layer(x, tensors, kind, prefix, heads, kv_heads, activation, eps, gemma=False, **rules):
+    """A whole layer: "bert", "gpt2" or "llama"."""
+    found = {name[len(prefix):]: tensor.astype(float) for name, tensor in tensors.items() if name.startswith(prefix)}
+    act = ACTIVATIONS[activation]
+    get = found.get
+    module = {"bert": "", "gpt2": "", "llama": "self_attn."}[kind]
+    weights = linears(found, {"llama": "projections"}.get(kind, kind), module)
+
+    def attend(rows):
+        return attention(rows, weights, heads, kv_heads, **rules)[1]
+
+    if kind == "bert":
+        x = layer_norm(x + attend(x), get("attention.output.LayerNorm.weight"), get("attention.output.LayerNorm.bias"), eps)
+        hidden = act(x @ get("intermediate.dense.weight").T + get("intermediate.dense.bias"))
+        x = x + hidden @ get("output.dense.weight").T + get("output.dense.bias")
+        return layer_norm(x, get("output.LayerNorm.weight"), get("output.LayerNorm.bias"), eps)
+    if kind == "gpt2":
+        x = x + attend(layer_norm(x, get("ln_1.weight"), get("ln_1.bias"), eps))
+        hidden = layer_norm(x, get("ln_2.weight"), get("ln_2.bias"), eps) @ get("mlp.c_fc.weight") + get("mlp.c_fc.bias")
+        return x + act(hidden) @ get("mlp.c_proj.weight") + get("mlp.c_proj.bias")
+    one = 1 if gemma else 0
+    x = x + attend(rms_norm(x, get("input_layernorm.weight") + one, eps))
+    rows = rms_norm(x, get("post_attention_layernorm.weight") + one, eps)
+    gate, up = (rows @ get(f"mlp.{name}_proj.weight").T + get(f"mlp.{name}_proj.bias", 0) for name in ("gate", "up"))
+    return x + (act(gate) * up) @ get("mlp.down_proj.weight").T + get("mlp.down_proj.bias", 0)

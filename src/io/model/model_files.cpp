@@ -38,14 +38,13 @@ const std::string& shard_of(const Node& node) {
   return name;
 }
 
+const Object& object_at(const Node& node) {
+  if (node.as<Object>() == nullptr) fail(node, {"found {}, expected an object", "这里是{}，应为对象"}, describe(node));
+  return *node.as<Object>();
+}
+
 const Object& weight_map_of(const Node& root) {
-  if (const Object* object = root.as<Object>())
-    for (const Member& member : *object)
-      if (member.key == "weight_map") {
-        if (const Object* map = member.node.as<Object>()) return *map;
-        fail(member.node, {"found {}, expected an object: tensor name to file", "这里是{}，应为从张量名称到文件的对象"},
-             describe(member.node));
-      }
+  if (const Node* map = ModelConfig::value_in(root.as<Object>(), "weight_map")) return object_at(*map);
   fail(root, {"there is no \"weight_map\", so this is no index of a model in shards; name a .safetensors file, a "
               "model.safetensors.index.json or the model's folder",
               "没有 \"weight_map\"，因此这不是分片模型的索引；请写 .safetensors 文件、model.safetensors.index.json "
@@ -62,11 +61,6 @@ SafetensorsHeader header_of_arrays(const std::string& path) {
     header.tensors.push_back({name, type.safetensors, type.type, 8 * type.bytes, array.axes});
   }
   return header;
-}
-
-const Object& object_at(const Node& node) {
-  if (node.as<Object>() == nullptr) fail(node, {"found {}, expected an object", "这里是{}，应为对象"}, describe(node));
-  return *node.as<Object>();
 }
 
 // The value and its path, where there is one.
@@ -145,6 +139,10 @@ const SafetensorsHeader& ModelFiles::header(const std::string& file) {
 }
 
 const SafetensorsEntry& ModelFiles::tensor(std::string_view name) {
+  if (!has(name))
+    throw Error({"the {} is missing; a model in shards is named by its folder or its model.safetensors.index.json",
+                 "缺少{}；分片的模型请写它的文件夹或 model.safetensors.index.json"},
+                tensor_called(name));
   const std::string& file = file_of(name);
   if (const SafetensorsEntry* entry = header(file).find(name)) return *entry;
   throw Error(
@@ -161,7 +159,7 @@ std::vector<std::string> ModelFiles::files() const {
 }
 
 ModelConfig::ModelConfig(const std::string& folder) {
-  const std::string path = folder == "." ? "config.json" : folder + (folder.ends_with('/') ? "" : "/") + "config.json";
+  const std::string path = in_folder(folder, "config.json");
   if (!status_of(path)) return;
   const InputFile file(path);
   if (file.status().st_size == 0)
@@ -191,7 +189,7 @@ const Node* ModelConfig::value_in(const Object* object, std::string_view key) {
 }
 
 std::optional<Configured<double>> ModelConfig::number_in(const Object* object, std::string_view key) {
-  return configured(value_in(object, key), expect_number);
+  return configured(value_in(object, key), expect_positive);
 }
 
 std::optional<Configured<Index>> ModelConfig::count(std::initializer_list<std::string_view> keys) const {

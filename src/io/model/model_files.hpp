@@ -29,8 +29,8 @@ class ModelFiles {
   const std::vector<std::string>& names() const { return names_; }  // of all tensors, in order
   bool has(std::string_view name) const { return places_.find(name) != places_.end(); }
 
-  // The header of a shard is read when the first of its tensors is asked for. Throws Error where the shard is missing or
-  // does not hold what the index says.
+  // The header of a shard is read when the first of its tensors is asked for. Throws Error where there is no such tensor,
+  // the shard is missing or does not hold what the index says.
   const SafetensorsEntry& tensor(std::string_view name);
   const std::string& file_of(std::string_view name) const { return places_.find(name)->second; }
 
@@ -69,8 +69,8 @@ class ModelConfig {
   const std::string& path() const { return path_; }
 
   // The first of these keys that has a value.
-  std::optional<Configured<Index>> count(std::initializer_list<std::string_view> keys) const;  // at least 1
-  std::optional<Configured<double>> number(std::string_view key) const { return number_in(values_, key); }
+  std::optional<Configured<Index>> count(std::initializer_list<std::string_view> keys) const;               // at least 1
+  std::optional<Configured<double>> number(std::string_view key) const { return number_in(values_, key); }  // above 0
   std::optional<Configured<bool>> boolean(std::string_view key) const;
   std::optional<Configured<Index>> head_count() const { return count({"num_attention_heads", "n_head", "num_heads"}); }
   std::optional<Configured<std::string>> text(std::string_view key) const;

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cassert>
-#include <charconv>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -42,14 +42,6 @@ std::optional<Index> layer_in(std::string_view prefix) {
   return layer;
 }
 
-// "model.layers.N.self_attn." for every layer.
-std::string pattern_of(std::string_view name) {
-  std::vector<std::string_view> parts = components(name);
-  for (std::string_view& part : parts)
-    if (is_number(part)) part = "N";
-  return fmt::format("{}", fmt::join(parts, "."));
-}
-
 // What stands before the key in the tensor's name, where that is a prefix.
 std::optional<std::string> prefix_before(std::string_view key, const std::string& name) {
   if (key.empty() || !name.ends_with(key)) return std::nullopt;
@@ -65,49 +57,33 @@ std::vector<std::string> missing_names(const ModelFiles& model, const TensorName
   return missing;
 }
 
-bool is_complete(const ModelFiles& model, const TensorNames& names, const std::string& prefix) {
-  if (!missing_names(model, names, prefix).empty()) return false;
-  // GPT-2 calls the joined keys and values of its cross-attention c_attn as well.
-  return !model.has(prefix + "q_attn.weight");
-}
-
-// An attention of which some tensors are there and others are not.
-struct Incomplete {
-  std::string prefix;
-  std::vector<std::string> missing;
-};
-
-// By the kind of names of which each lacks the fewest.
-std::vector<Incomplete> find_incomplete(const ModelFiles& model, const std::vector<AttentionPlace>& complete) {
-  std::map<std::string, std::vector<std::string>> by_prefix;
-  for (const TensorNames& names : tensor_names)
+// Those that are not whole, by the kind of names of which each lacks the fewest.
+std::vector<AttentionPlace> find_incomplete(const ModelFiles& model, const std::vector<AttentionPlace>& whole) {
+  std::map<std::string, AttentionPlace> by_prefix;
+  for (std::size_t kind = 0; kind < tensor_names.size(); ++kind) {
+    const TensorNames& names = tensor_names[kind];
     for (const std::string_view key : {names.qkv, names.q, names.k, names.v})
-      for (const std::string& name : model.names()) {
-        const std::optional<std::string> prefix = prefix_before(key, name);
-        if (!prefix) continue;
-        std::vector<std::string> missing = missing_names(model, names, *prefix);
-        const auto [place, is_new] = by_prefix.emplace(*prefix, missing);
-        if (!is_new && missing.size() < place->second.size()) place->second = std::move(missing);
-      }
-  for (const AttentionPlace& place : complete) by_prefix.erase(place.prefix);
-  std::vector<Incomplete> result;
-  for (auto& [prefix, missing] : by_prefix)
-    if (!missing.empty()) result.push_back({prefix, std::move(missing)});
+      for (const std::string& name : model.names())
+        if (const std::optional<std::string> prefix = prefix_before(key, name)) {
+          AttentionPlace place{static_cast<Names>(kind), *prefix, layer_in(*prefix), missing_names(model, names, *prefix)};
+          const auto [found, is_new] = by_prefix.emplace(*prefix, place);
+          if (!is_new && place.missing.size() < found->second.missing.size()) found->second = std::move(place);
+        }
+  }
+  for (const AttentionPlace& place : whole) by_prefix.erase(place.prefix);
+  std::vector<AttentionPlace> result;
+  for (auto& [prefix, place] : by_prefix)
+    if (!place.missing.empty()) result.push_back(std::move(place));
   return result;
 }
 
-Saying told(const Incomplete& attention) {
-  std::string names;
-  for (const std::string& name : attention.missing) names += (names.empty() ? "" : ", ") + quote(name);
+Saying told(const AttentionPlace& incomplete) {
+  std::vector<std::string> names;
+  for (const std::string& name : incomplete.missing) names.push_back(quote(name));
   return say({"the attention {0} is not whole: {1} {2} missing; a model in shards is named by its folder or its "
               "model.safetensors.index.json",
               "注意力 {0} 不完整：缺少 {1}；分片的模型请写它的文件夹或 model.safetensors.index.json"},
-             quote(attention.prefix), names, attention.missing.size() == 1 ? "is" : "are");
-}
-
-[[noreturn]] void refuse_incomplete(const Incomplete& attention) {
-  throw Error({"{}; another attention is chosen with --layer or --prefix", "{}；用 --layer 或 --prefix 可以选另一个注意力"},
-              told(attention));
+             quote(incomplete.prefix), listed(names), names.size() == 1 ? "is" : "are");
 }
 
 // "0–11, 13"
@@ -130,27 +106,15 @@ Saying told(const std::vector<AttentionPlace>& places) {
     std::vector<Index>& of_pattern = layers[pattern_of(place.prefix)];
     if (place.layer) of_pattern.push_back(*place.layer);
   }
-  Saying all;
+  std::vector<Saying> all;
   for (const auto& [pattern, numbers] : layers) {
     const Saying name =
         pattern.empty() ? Saying{"names without a prefix", "没有前缀的名称"} : named_so(escape(pattern, 200));
-    const Saying one = numbers.empty() ? say({"one without a number ({})", "一个没有层号的（{}）"}, name)
-                                       : say({"layer{0} {1} ({2})", "第 {1} 层（{2}）"}, numbers.size() == 1 ? "" : "s",
-                                             ranges(numbers), name);
-    all = all.en.empty() ? one : say({"{}; {}", "{}；{}"}, all, one);
+    all.push_back(numbers.empty() ? say({"one without a number ({})", "一个没有层号的（{}）"}, name)
+                                  : say({"layer{0} {1} ({2})", "第 {1} 层（{2}）"}, numbers.size() == 1 ? "" : "s",
+                                        ranges(numbers), name));
   }
-  return all;
-}
-
-std::string told_one_by_one(const std::vector<AttentionPlace>& places) {
-  std::vector<std::string> texts;
-  texts.reserve(places.size());
-  for (const AttentionPlace& place : places) texts.push_back(fmt::format("\"{}\"", escape(place.prefix, 200)));
-  if (texts.size() > most_listed) {
-    texts.resize(most_listed);
-    texts.emplace_back("…");
-  }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return listed(all, {"; ", "；"});
 }
 
 constexpr std::string_view signs_of_attention[] = {
@@ -191,34 +155,27 @@ constexpr Text known_names = {
     "MultiheadAttention（in_proj_weight、out_proj）、BERT（attention.self.query、…）、GPT-2（attn.c_attn、attn.c_"
     "proj）以及 Llama、Mistral、Qwen 和 Gemma（q_proj、k_proj、v_proj、o_proj）的名称"};
 
-[[noreturn]] void refuse_unknown(ModelFiles& model, const std::vector<Incomplete>& incomplete) {
+[[noreturn]] void refuse_unknown(ModelFiles& model, const std::vector<AttentionPlace>& incomplete) {
   const Saying seen = attention_like(model);
-  if (!incomplete.empty())
-    throw Error({"{}. What looks like attention: {}. {}", "{}。像是注意力的有：{}。{}"}, told(incomplete.front()), seen,
-                known_names);
+  const Saying fault = incomplete.empty() ? Saying{"no attention has names that mha knows", "没有 mha 认识其名称的注意力"}
+                                          : told(incomplete.front());
   if (!seen.en.empty())
-    throw Error({"no attention with names that mha knows; what looks like attention: {}. {}",
-                 "没有 mha 认识其名称的注意力；像是注意力的有：{}。{}"},
-                seen, known_names);
+    throw Error({"{}. What looks like attention: {}. {}", "{}。像是注意力的有：{}。{}"}, fault, seen, known_names);
   throw Error(
       {"none of the {} tensors is named like a part of attention. {}", "{} 个张量中没有一个的名称像注意力的组成部分。{}"},
       model.names().size(), known_names);
 }
 
 [[noreturn]] void refuse_choice(const std::vector<AttentionPlace>& places, const LayerChoice& choice) {
-  if (choice.layer && !places.empty())
+  std::vector<std::string> prefixes;
+  for (const AttentionPlace& place : places) prefixes.push_back(quote(place.prefix));
+  if (choice.layer)
     throw Error({"layer {} has several attentions: {}; choose one with --prefix and the beginning of its name",
                  "第 {} 层有几个注意力：{}；请用 --prefix 加名称的开头选一个"},
-                *choice.layer, told_one_by_one(places));
-  const bool numbered =
-      std::all_of(places.begin(), places.end(), [](const AttentionPlace& p) { return p.layer.has_value(); });
-  const Saying patterns = told(places);
-  const bool one_pattern = patterns.en.find("; ") == std::string::npos;
-  throw Error(
-      {"there are {} attentions: {}; choose one with {}", "有 {} 个注意力：{}；请用 {}选一个"}, places.size(), patterns,
-      numbered && one_pattern
-          ? say({"--layer, such as --layer {}", "--layer（例如 --layer {}）"}, *places.front().layer)
-          : Saying{"--layer, or with --prefix and the beginning of its name", "--layer，或 --prefix 加名称的开头，"});
+                *choice.layer, listed(prefixes));
+  throw Error({"there are {} attentions: {}; choose one with --layer {}, or with --prefix and the beginning of its name",
+               "有 {} 个注意力：{}；请用 --layer {}，或 --prefix 加名称的开头选一个"},
+              places.size(), told(places), places.front().layer.value_or(0));
 }
 
 const UncomputedPart* part_of_key(std::string_view key) {
@@ -229,15 +186,10 @@ const UncomputedPart* part_of_key(std::string_view key) {
 }
 
 bool is_computed(const TensorNames& names, std::string_view key) {
-  for (const std::string_view known :
-       {names.qkv, names.q, names.k, names.v, names.o, names.b_qkv, names.b_q, names.b_k, names.b_v, names.b_o})
+  for (const std::string_view known : {names.qkv, names.q, names.k, names.v, names.o, names.b_qkv, names.b_q, names.b_k,
+                                       names.b_v, names.b_o, names.buffers[0], names.buffers[1]})
     if (!known.empty() && key == known) return true;
   return false;
-}
-
-bool is_buffer(Names names, std::string_view key) {
-  return std::any_of(ignored_tensors.begin(), ignored_tensors.end(),
-                     [&](const IgnoredTensor& row) { return row.names == names && row.key == key; });
 }
 
 // Whether every tensor behind this prefix belongs to the attention: "…self_attn.", "…attention."
@@ -261,22 +213,44 @@ bool is_projection_part(const TensorNames& names, std::string_view key) {
 }
 
 bool answers_to(const FoundPart& part, std::string_view name) {
-  if (part.name == name) return true;
-  for (const UncomputedPart& row : uncomputed_parts)
-    if (row.name == part.name) return std::find(row.keys.begin(), row.keys.end(), name) != row.keys.end() && !name.empty();
-  return false;
+  const UncomputedPart* const row = part_of_key(name);
+  return part.name == name || (row != nullptr && row->name == part.name);
+}
+
+// Whether a tensor of this name behind the layer's prefix is a part of the block.
+bool is_of_block(const BlockNames& block, std::string_view key) {
+  const std::string name = name_of(key);
+  if (name == block.attention_norm || name == block.mlp_norm)
+    return block.norm.kind == Norm::Kind::layer || key.ends_with(".weight");
+  return !name.empty() && (name == block.gate || name == block.first || name == block.second);
 }
 
 }  // namespace
+
+std::string AttentionPlace::layer_prefix() const {
+  return names_of(names).module.empty() ? without_last(prefix) : prefix;
+}
+
+std::string without_last(const std::string& prefix) {
+  return prefix.empty() ? "" : prefix.substr(0, prefix.rfind('.', prefix.size() - 2) + 1);
+}
+
+std::string pattern_of(std::string_view prefix) {
+  std::vector<std::string_view> parts = components(prefix);
+  for (std::string_view& part : parts)
+    if (is_number(part)) part = "N";
+  return fmt::format("{}", fmt::join(parts, "."));
+}
 
 std::vector<AttentionPlace> find_attentions(const ModelFiles& model) {
   std::vector<AttentionPlace> places;
   for (std::size_t kind = 0; kind < tensor_names.size(); ++kind) {
     const TensorNames& names = tensor_names[kind];
-    const std::string_view anchor = names.qkv.empty() ? names.q : names.qkv;
     for (const std::string& name : model.names())
-      if (const auto prefix = prefix_before(anchor, name); prefix && is_complete(model, names, *prefix))
-        places.push_back({static_cast<Names>(kind), *prefix, layer_in(*prefix)});
+      if (const auto prefix = prefix_before(names.qkv.empty() ? names.q : names.qkv, name))
+        // GPT-2 calls the joined keys and values of its cross-attention c_attn as well.
+        if (missing_names(model, names, *prefix).empty() && !model.has(*prefix + "q_attn.weight"))
+          places.push_back({static_cast<Names>(kind), *prefix, layer_in(*prefix), {}});
   }
   std::stable_sort(places.begin(), places.end(),
                    [](const AttentionPlace& a, const AttentionPlace& b) { return a.layer < b.layer; });
@@ -284,33 +258,42 @@ std::vector<AttentionPlace> find_attentions(const ModelFiles& model) {
 }
 
 AttentionPlace choose_attention(ModelFiles& model, const LayerChoice& choice) {
-  const std::vector<AttentionPlace> all = find_attentions(model);
-  const std::vector<Incomplete> incomplete = find_incomplete(model, all);
-  if (all.empty()) refuse_unknown(model, incomplete);
-  std::vector<AttentionPlace> meant = all;
-  if (choice.prefix) std::erase_if(meant, [&](const AttentionPlace& p) { return !p.prefix.starts_with(*choice.prefix); });
+  std::vector<AttentionPlace> meant = find_attentions(model);
+  std::vector<AttentionPlace> incomplete = find_incomplete(model, meant);
+  if (meant.empty()) refuse_unknown(model, incomplete);
+  const auto keep = [&](auto wanted) {
+    std::erase_if(incomplete, std::not_fn(wanted));
+    std::erase_if(meant, std::not_fn(wanted));
+  };
+  const Saying all = told(meant);
+  const std::size_t count = meant.size();
+  if (choice.prefix) keep([&](const AttentionPlace& p) { return p.prefix.starts_with(*choice.prefix); });
   if (meant.empty())
     throw Error({"--prefix '{}': no attention's name begins so; there are {}: {}",
                  "--prefix '{}'：没有名称这样开头的注意力；共有 {} 个：{}"},
-                *choice.prefix, all.size(), told(all));
+                *choice.prefix, count, all);
   if (choice.layer && meant.size() == 1 && !meant.front().layer) {
     meant.front().layer = choice.layer;  // the person knows where it is from
     return meant.front();
   }
-  if (!choice.layer && !choice.prefix && meant.size() == 1 && !incomplete.empty()) refuse_incomplete(incomplete.front());
-  if (choice.layer) {
-    for (const Incomplete& attention : incomplete)
-      if (layer_in(attention.prefix) == choice.layer && attention.prefix.starts_with(choice.prefix.value_or("")) &&
-          std::none_of(meant.begin(), meant.end(), [&](const AttentionPlace& p) { return p.layer == choice.layer; }))
-        refuse_incomplete(attention);
-    const Saying there = told(meant);
-    std::erase_if(meant, [&](const AttentionPlace& p) { return p.layer != choice.layer; });
-    if (meant.empty())
-      throw Error({"--layer {}: there is no such layer; there are {}", "--layer {}：没有这一层；有 {}"}, *choice.layer,
-                  there);
-  }
+  const Saying there = told(meant);
+  if (choice.layer) keep([&](const AttentionPlace& p) { return p.layer == choice.layer; });
+  const bool chosen = choice.layer || (choice.prefix && !meant.empty());
+  if (!incomplete.empty() && meant.size() < (chosen ? 1 : 2))
+    throw Error(
+        {"{}; another attention is chosen with --layer or --prefix", "{}；用 --layer 或 --prefix 可以选另一个注意力"},
+        told(incomplete.front()));
+  if (meant.empty())
+    throw Error({"--layer {}: there is no such layer; there are {}", "--layer {}：没有这一层；有 {}"}, *choice.layer,
+                there);
   if (meant.size() == 1) return meant.front();
   refuse_choice(meant, choice);
+}
+
+FoundPart part_in_config(std::string_view name, const Node& node) {
+  const std::string* const text = node.as<std::string>();
+  return part_called(name, say({"{} is {} in config.json", "config.json 的 {} 是 {}"}, node.path,
+                               text != nullptr ? named_so(quote(*text)) : describe(node)));
 }
 
 FoundPart part_called(std::string_view name, Saying seen_as) {
@@ -320,22 +303,25 @@ FoundPart part_called(std::string_view name, Saying seen_as) {
   return {std::string(name), {std::string(row->what.en), std::string(row->what.zh)}, std::move(seen_as)};
 }
 
-std::vector<FoundPart> find_parts(const ModelFiles& model, const AttentionPlace& place) {
+void add_part(std::vector<FoundPart>& parts, FoundPart part) {
+  if (std::none_of(parts.begin(), parts.end(), [&](const FoundPart& p) { return p.name == part.name; }))
+    parts.push_back(std::move(part));
+}
+
+std::vector<FoundPart> find_parts(const ModelFiles& model, const AttentionPlace& place, const BlockNames* block) {
   const TensorNames& names = names_of(place.names);
-  const std::string begin = place.prefix + std::string(names.module);
-  const bool all_belong = !names.module.empty() || is_module(place.prefix);
+  const std::string begin = block != nullptr ? place.layer_prefix() : place.prefix + std::string(names.module);
+  const bool all_belong = block != nullptr || !names.module.empty() || is_module(place.prefix);
   std::vector<FoundPart> parts;
   for (const std::string& name : model.names()) {
     if (!name.starts_with(begin)) continue;
-    const std::string key = name.substr(place.prefix.size());
-    if (is_computed(names, key) || is_buffer(place.names, key)) continue;
+    const std::string key = name.substr((name.starts_with(place.prefix) ? place.prefix : begin).size());
+    if (is_computed(names, key) || (block != nullptr && is_of_block(*block, key))) continue;
     const UncomputedPart* known = part_of_key(key);
     if (known == nullptr && !all_belong && !is_projection_part(names, key)) continue;
-    FoundPart part = known != nullptr
-                         ? part_called(known->name, named_so(name))
-                         : FoundPart{name_of(key), {"a part that mha does not know", "mha 不认识的部分"}, named_so(name)};
-    const bool seen = std::any_of(parts.begin(), parts.end(), [&](const FoundPart& p) { return p.name == part.name; });
-    if (!seen) parts.push_back(std::move(part));
+    add_part(parts, known != nullptr
+                        ? part_called(known->name, named_so(name))
+                        : FoundPart{name_of(key), {"a part that mha does not know", "mha 不认识的部分"}, named_so(name)});
   }
   return parts;
 }

@@ -1,4 +1,4 @@
-// An imported attention as a problem file. Not one number is copied: every matrix is a reference.
+// Imported layers as a problem file. No matrix is copied: each is a reference.
 #include "io/model/model_import.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "io/arrays/matrix_archive.hpp"
+#include "io/arrays/matrix_files.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
 #include "io/json/tree.hpp"
@@ -26,6 +27,13 @@ fs::path real_folder_of(const std::string& file) {
   if (error)
     throw Error({"{}: its folder cannot be found: {}", "{}：找不到它的文件夹：{}"}, file, system_says(error.value()));
   return folder;
+}
+
+// A file as the problem names it: relative to the problem's folder, links in its name kept.
+std::string relative_to_problem(const std::string& file, const std::string& problem) {
+  const fs::path from = real_folder_of(problem);
+  const fs::path to = real_folder_of(file) / fs::path(file).filename();
+  return to.lexically_relative(from).string();
 }
 
 // {"file": …, "tensor": …, "rows": [a, b]}, as a problem file points to its matrices.
@@ -59,59 +67,80 @@ class ModelReference : public Reference {
 // Tensors that are written as references; their shapes do not count.
 class References {
  public:
-  References(const AttentionTensors& tensors, const std::string& problem)
-      : axis_(tensors.out_by_in ? "rows" : "cols"), problem_(problem) {}
+  explicit References(const std::string& problem) : problem_(problem) {}
 
-  Tensor input(const std::string& path) const {
-    return {Shape{}, std::make_shared<ModelReference>(relative_to_problem(path, problem_))};
-  }
-  Linear linear(const ProjectionPlaces& places) const {
-    Linear linear{tensor(places.W, axis_), std::nullopt};
-    if (places.b) linear.b = tensor(*places.b, "rows");
+  Tensor input(const std::string& path) { return refer(path, "", {}); }
+  Linear linear(const ProjectionPlaces& places, bool out_by_in) {
+    Linear linear{refer(places.W.file, out_by_in ? "rows" : "cols", places.W), std::nullopt};
+    if (places.b) linear.b = refer(places.b->file, "rows", *places.b);
     return linear;
   }
 
- private:
-  Tensor tensor(const TensorPlace& place, std::string_view axis) const {
-    return {Shape{}, std::make_shared<ModelReference>(relative_to_problem(place.file, problem_), axis, place)};
+  NormRule norm(const Norm& rule, const ProjectionPlaces& places, const BlockNames& names) {
+    NormRule norm{rule, refer(places.W.file, "", places.W), std::nullopt};
+    if (names.gemma) norm.gamma = one_more(places.W);
+    if (places.b) norm.beta = refer(places.b->file, "", *places.b);
+    return norm;
   }
 
-  std::string_view axis_;
+  std::vector<std::string> files;  // that were referred to, each once
+
+ private:
+  Tensor refer(const std::string& file, std::string_view axis, const TensorPlace& place) {
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+    return {Shape{}, std::make_shared<ModelReference>(relative_to_problem(file, problem_), axis, place)};
+  }
+
+  // No reference can say 1 + γ.
+  static Tensor one_more(const TensorPlace& place) {
+    Tensor gamma({1, 1, 1, place.out});
+    FileMatrix(open_matrix_archive(place.file, place.file).array(place.tensor), place.file).read_rows(0, 1, gamma.data());
+    for (Index i = 0; i < place.out; ++i) gamma.data()[i] += 1;
+    return gamma;
+  }
+
   const std::string& problem_;
 };
 
-Problem problem_of(const ImportedAttention& found, const ImportedInputs& inputs, const References& references) {
+void add_block(Problem& problem, const ImportedLayer& layer, References& references) {
+  const BlockNames& names = *layer.block;
+  const bool out_by_in = layer.tensors.out_by_in;
+  problem.residual = true;
+  problem.norm_place = names.place;
+  problem.norm = references.norm(layer.block_rules.norm, layer.around.attention_norm, names);
+  problem.mlp_norm = references.norm(layer.block_rules.norm, layer.around.mlp_norm, names);
+  problem.mlp = Mlp{references.linear(layer.around.first, out_by_in), references.linear(layer.around.second, out_by_in),
+                    std::nullopt, layer.block_rules.activation};
+  if (layer.around.gate) problem.mlp->gate = references.linear(*layer.around.gate, out_by_in);
+}
+
+Problem layer_of(const ImportedLayer& layer, bool cross, References& references) {
   Problem problem;
-  problem.title = title_of(found);
-  problem.description = description_of(found);
-  if (!inputs.tokens.empty()) problem.tokens = {inputs.tokens};
-  problem.layout = found.tensors.out_by_in ? Layout::torch : Layout::x_at_w;
   problem.packed = true;
-  problem.fused = found.tensors.qkv && !found.cross;
-  problem.heads = found.heads.heads;
-  problem.kv_heads = found.heads.kv_heads;
+  problem.fused = layer.tensors.qkv && !cross;
+  problem.heads = layer.heads.heads.value;
+  problem.kv_heads = layer.heads.kv_heads.value;
   problem.grouped = problem.heads != problem.kv_heads;
-  if (inputs.x) problem.X = references.input(*inputs.x);
-  if (inputs.x_kv) problem.X_kv = references.input(*inputs.x_kv);
-  const AttentionTensors& tensors = found.tensors;
-  problem.Q = references.linear(problem.fused ? *tensors.qkv : tensors.q);
-  problem.K = references.linear(problem.fused ? *tensors.qkv : tensors.k);
-  problem.V = references.linear(problem.fused ? *tensors.qkv : tensors.v);
-  problem.O = references.linear(tensors.o);
-  if (found.rules.causal) {
+  const AttentionTensors& tensors = layer.tensors;
+  problem.Q = references.linear(problem.fused ? *tensors.qkv : tensors.q, tensors.out_by_in);
+  problem.K = references.linear(problem.fused ? *tensors.qkv : tensors.k, tensors.out_by_in);
+  problem.V = references.linear(problem.fused ? *tensors.qkv : tensors.v, tensors.out_by_in);
+  problem.O = references.linear(tensors.o, tensors.out_by_in);
+  if (layer.rules.causal) {
     problem.masks.emplace_back().kind = Mask::Kind::causal;
-    problem.mask_is_list = found.rules.window.has_value();
+    problem.mask_is_list = layer.rules.window.has_value();
   }
   if (problem.mask_is_list) {
     Mask& window = problem.masks.emplace_back();
     window.kind = Mask::Kind::window;
     window.short_form = false;
-    window.left = *found.rules.window - 1;
+    window.left = *layer.rules.window - 1;
     window.right = 0;
   }
-  problem.scale = found.rules.scale;
-  problem.softcap = found.rules.softcap;
-  problem.rope = found.rules.rope;
+  problem.scale = layer.rules.scale;
+  problem.softcap = layer.rules.softcap;
+  problem.rope = layer.rules.rope;
+  if (layer.block != nullptr) add_block(problem, layer, references);
   return problem;
 }
 
@@ -130,34 +159,14 @@ Index check_input(std::string_view option, const std::string& path, const Tensor
 
 }  // namespace
 
-std::string relative_to_problem(const std::string& file, const std::string& problem) {
-  const fs::path from = real_folder_of(problem);
-  const fs::path to = real_folder_of(file) / fs::path(file).filename();
-  return to.lexically_relative(from).string();
-}
-
-std::vector<std::string> files_pointed_to(const ImportedAttention& found, const ImportedInputs& inputs) {
-  std::vector<std::string> files;
-  const auto add = [&files](const std::string& file) {
-    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
-  };
-  for (const ProjectionPlaces* places : {&found.tensors.q, &found.tensors.k, &found.tensors.v, &found.tensors.o}) {
-    add(places->W.file);
-    if (places->b) add(places->b->file);
-  }
-  for (const auto* path : {&inputs.x, &inputs.x_kv})
-    if (*path) add(**path);
-  return files;
-}
-
 bool is_outside(const std::string& file, const std::string& problem) {
   std::error_code error;
   const fs::path path = fs::weakly_canonical(file, error).lexically_relative(real_folder_of(problem));
   return path.empty() || *path.begin() == "..";
 }
 
-void check_inputs(const ImportedAttention& found, const ImportedInputs& inputs) {
-  const AttentionTensors& tensors = found.tensors;
+void check_inputs(const Imported& found, const ImportedInputs& inputs) {
+  const AttentionTensors& tensors = found.first().tensors;
   if (found.cross && inputs.x && !inputs.x_kv)
     throw Error({"the keys take {} and the queries {}, so they come from different inputs; name that of keys and values "
                  "with --x-kv",
@@ -173,8 +182,23 @@ void check_inputs(const ImportedAttention& found, const ImportedInputs& inputs) 
   if (inputs.x_kv) check_input("--x-kv", *inputs.x_kv, tensors.k.W);
 }
 
-void write_imported(Sink& sink, const ImportedAttention& found, const ImportedInputs& inputs, const std::string& problem) {
-  write_problem(sink, problem_of(found, inputs, {found.tensors, problem}));
+std::vector<std::string> write_imported(Sink& sink, const Imported& found, const ImportedInputs& inputs,
+                                        const std::string& problem) {
+  References references(problem);
+  Problem whole;
+  if (!found.stack) whole = layer_of(found.first(), found.cross, references);
+  for (std::size_t i = 0; found.stack && i < found.layers.size(); ++i)
+    whole.layers.push_back(layer_of(found.layers[i], false, references));
+  const ImportedLayer& last = found.layers.back();
+  if (found.final_norm) whole.final_norm = references.norm(last.block_rules.norm, *found.final_norm, *last.block);
+  whole.title = title_of(found);
+  whole.description = description_of(found);
+  whole.layout = last.tensors.out_by_in ? Layout::torch : Layout::x_at_w;
+  if (!inputs.tokens.empty()) whole.tokens = {inputs.tokens};
+  if (inputs.x) whole.X = references.input(*inputs.x);
+  if (inputs.x_kv) whole.X_kv = references.input(*inputs.x_kv);
+  write_problem(sink, whole);
+  return references.files;
 }
 
 }  // namespace mha::io

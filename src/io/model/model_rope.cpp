@@ -17,14 +17,7 @@ namespace {
 
 constexpr Index default_pattern = 6;  // Gemma 3: five layers with a window, one without
 
-Index expect_layer(std::optional<Index> layer, const Saying& rule) {
-  if (layer) return *layer;
-  throw Error({"{}, and the names of the tensors do not say which layer this is; say it with --layer",
-               "{}，而张量名称没有说明这是哪一层；请用 --layer 指定"},
-              rule);
-}
-
-LayerType listed(const Node& types, std::optional<Index> layer) {
+LayerType type_listed(const Node& types, std::optional<Index> layer) {
   const List* list = types.as<List>();
   if (list == nullptr) fail(types, {"found {}, expected a list of texts", "这里是{}，应为文本的列表"}, describe(types));
   const Index number = expect_layer(layer, {"the type of attention depends on the layer (layer_types in config.json)",
@@ -35,9 +28,7 @@ LayerType listed(const Node& types, std::optional<Index> layer) {
   const Node& node = (*list)[static_cast<std::size_t>(number)];
   const std::string& type = expect_text(node);
   LayerType result{type == "sliding_attention", in_config(node.path), {}};
-  if (!result.sliding && type != "full_attention")
-    result.other =
-        part_called("layer_type", say({"{} is {} in config.json", "config.json 的 {} 是 {}"}, node.path, quote(type)));
+  if (!result.sliding && type != "full_attention") result.other = part_in_config("layer_type", node);
   return result;
 }
 
@@ -98,8 +89,7 @@ void find_scaling(const Object* object, std::vector<FoundPart>& parts) {
   if (type == nullptr) return;
   const std::string* text = type->as<std::string>();
   if (text != nullptr && *text == "default") return;
-  parts.push_back(part_called("rope_scaling", say({"{} is {} in config.json", "config.json 的 {} 是 {}"}, type->path,
-                                                  text != nullptr ? named_so(quote(*text)) : describe(*type))));
+  parts.push_back(part_in_config("rope_scaling", *type));
 }
 
 std::optional<Configured<double>> base_in(const ModelConfig& config, const LayerType& type,
@@ -134,8 +124,15 @@ Index turning(const ModelConfig& config, const std::vector<const Object*>& objec
 
 }  // namespace
 
+Index expect_layer(std::optional<Index> layer, const Saying& rule) {
+  if (layer) return *layer;
+  throw Error({"{}, and the names of the tensors do not say which layer this is; say it with --layer",
+               "{}，而张量名称没有说明这是哪一层；请用 --layer 指定"},
+              rule);
+}
+
 LayerType find_layer_type(const Family& family, const ModelConfig& config, std::optional<Index> layer) {
-  if (const Node* types = config.value("layer_types")) return listed(*types, layer);
+  if (const Node* types = config.value("layer_types")) return type_listed(*types, layer);
   switch (family.window) {
     case WindowRule::never: return {false, {}, {}};
     case WindowRule::every_layer: return {true, {"every layer", "每一层"}, {}};
@@ -172,9 +169,6 @@ FoundRope find_rope(const ModelConfig& config, std::optional<double> base, const
     found.rope.base = configured->value;
     from = in_config(configured->key);
   }
-  if (!(found.rope.base > 0))
-    throw Error({"the rope base is {} ({}), expected a number above 0", "旋转位置编码的底数是 {}（{}），应为大于 0 的数"},
-                found.rope.base, from.en);
   const bool partly = found.rope.dims != d_k;
   const Saying columns = partly ? say({"the first {}", "前 {}"}, found.rope.dims) : say({"all {}", "全部 {}"}, d_k);
   found.said =

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "core/utf8.hpp"
 #include "io/json/tree.hpp"
 
@@ -54,12 +56,10 @@ class RuleFinder {
   // Models of this family that were made to look both ways.
   void refuse_other_directions() {
     if (const auto causal = config_.boolean("is_causal"); causal && !causal->value)
-      rules_.parts.push_back(
-          part_called("bidirectional", say({"{} is false in config.json", "config.json 的 {} 为 false"}, causal->key)));
+      rules_.parts.push_back(part_in_config("bidirectional", *config_.value(causal->key)));
     const Node* both = config_.value("use_bidirectional_attention");
     if (both == nullptr || (both->as<bool>() != nullptr && !*both->as<bool>())) return;
-    rules_.parts.push_back(part_called(
-        "bidirectional", say({"{} is {} in config.json", "config.json 的 {} 是 {}"}, both->path, describe(*both))));
+    rules_.parts.push_back(part_in_config("bidirectional", *both));
   }
 
   // Whether --window says that there is a window, rather than only how wide it is.
@@ -131,9 +131,6 @@ class RuleFinder {
                               rules_.scale_said, family_.title);
       return;
     }
-    if (!(scalar->value > 0))
-      throw Error({"{}: {} is {}, expected a number above 0", "{}：{} 是 {}，应为大于 0 的数"}, config_.path(), scalar->key,
-                  scalar->value);
     if (scalar->value != static_cast<double>(d_k_)) rules_.scale = {Scale::Kind::number, 1 / std::sqrt(scalar->value)};
     rules_.scale_said = say({"scale 1/√{} ({})", "缩放因子 1/√{}（{}）"}, scalar->value, in_config(scalar->key));
   }
@@ -146,13 +143,10 @@ class RuleFinder {
     Saying from = by_root ? named_so("1/√d_k") : in_config(weights->key);
     double number = by_root ? 1 / std::sqrt(static_cast<double>(d_k_)) : 1;
     if (inverse && inverse->value) {
-      if (!layer_)
-        throw Error(
-            {"the scale depends on the layer (scale_attn_by_inverse_layer_idx in config.json), and the names of the "
-             "tensors do not say which layer this is; say it with --layer",
-             "缩放因子取决于层（config.json 的 scale_attn_by_inverse_layer_idx），而张量名称没有说明这是哪一层；请用 "
-             "--layer 指定"});
-      number /= static_cast<double>(*layer_ + 1);
+      number /= static_cast<double>(
+          1 + expect_layer(layer_, {"the scale depends on the layer "
+                                    "(scale_attn_by_inverse_layer_idx in config.json)",
+                                    "缩放因子取决于层（config.json 的 scale_attn_by_inverse_layer_idx）"}));
       from = say(both_say, from, in_config(inverse->key));
     } else if (by_root) {
       return;
@@ -176,11 +170,7 @@ class RuleFinder {
       throw Error({"{}: {} is missing, which {} has; say it with --softcap, or --softcap none",
                    "{}：缺少 {} 所需的 {}；请用 --softcap 指定，或写 --softcap none"},
                   config_.path(), key, family_.title);
-    const auto configured = config_.number(key);
-    if (configured && !(configured->value > 0))
-      throw Error({"{}: {} is {}, expected a number above 0", "{}：{} 是 {}，应为大于 0 的数"}, config_.path(), key,
-                  configured->value);
-    if (configured) rules_.softcap = configured->value;
+    if (const auto configured = config_.number(key)) rules_.softcap = configured->value;
     tell(config_.has(key) ? in_config(std::string(key)) : nothing_says(key));
   }
 
@@ -191,9 +181,7 @@ class RuleFinder {
                     family_.title);
       if (const auto kind = family_.names == Names::bert ? config_.text("position_embedding_type") : std::nullopt;
           kind && kind->value != "absolute")
-        rules_.parts.push_back(
-            part_called("position_embedding_type",
-                        say({"{} is {} in config.json", "config.json 的 {} 是 {}"}, kind->key, quote(kind->value))));
+        rules_.parts.push_back(part_in_config("position_embedding_type", *config_.value(kind->key)));
       rules_.rope_said = {"no rope", "无旋转位置编码"};
       return;
     }
@@ -217,6 +205,30 @@ class RuleFinder {
 AttentionRules find_rules(const Family& family, const ModelConfig& config, const RuleOptions& options,
                           std::optional<Index> layer, Index d_k) {
   return RuleFinder(family, config, options, layer, d_k).find();
+}
+
+BlockRules find_block_rules(const BlockNames& block, const ModelConfig& config) {
+  BlockRules rules{block.norm, block.activation, {}};
+  const Saying assumed = {"the default", "默认值"};
+  const auto eps = config.number(block.eps_key);
+  if (eps) rules.norm.eps = eps->value;
+  const Node* const name = config.value(block.activation_key);
+  if (name != nullptr) {
+    const auto* const row = std::find_if(std::begin(activations), std::end(activations),
+                                         [&](const auto& known) { return known.first == expect_text(*name); });
+    if (row == std::end(activations))
+      fail(*name, {"mha does not compute {}; it knows {}", "mha 不计算 {}；它认识 {}"}, quote(expect_text(*name)),
+           listed(column_of(activations, &std::pair<std::string_view, Activation>::first)));
+    rules.activation = block.gemma && row->second == Activation::gelu ? Activation::gelu_tanh : row->second;
+  }
+  rules.said =
+      say({"{} norms {} (eps {}, {}); MLP with {}{} ({})", "{} 归一化{}（eps {}，{}）；MLP 用 {}{}（{}）"},
+          block.norm.kind == Norm::Kind::layer ? "layer" : "rms",
+          block.place == NormPlace::pre ? Text{"before the sublayers", "在子层之前"}
+                                        : Text{"behind the residual sums", "在残差相加之后"},
+          rules.norm.eps, eps ? in_config(eps->key) : assumed, activation_names[static_cast<std::size_t>(rules.activation)],
+          block.gate.empty() ? Text{} : Text{" and a gate", "，带门控"}, name != nullptr ? in_config(name->path) : assumed);
+  return rules;
 }
 
 }  // namespace mha::io

@@ -34,6 +34,18 @@ struct AttentionRules {
 AttentionRules find_rules(const Family& family, const ModelConfig& config, const RuleOptions& options,
                           std::optional<Index> layer, Index d_k);
 
+// Which it is, counted from 0; where that is not known an Error says that this rule depends on it.
+Index expect_layer(std::optional<Index> layer, const Saying& rule);
+
+struct BlockRules {
+  Norm norm;
+  Activation activation = Activation::none;
+  Saying said;
+};
+
+// Norms and activation of a block. InputFault for values of config.json that are of the wrong type or not known.
+BlockRules find_block_rules(const BlockNames& block, const ModelConfig& config);
+
 struct LayerType {
   bool sliding = false;
   Saying from;                     // what says so

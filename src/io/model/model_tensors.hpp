@@ -1,4 +1,4 @@
-// The tensors of one attention: where its projections and biases lie, what they take and give, and its heads.
+// The tensors of one layer: where its projections and biases lie, what they take and give, its heads, and its block.
 #pragma once
 
 #include <array>
@@ -32,17 +32,36 @@ struct AttentionTensors {
 // Error that names the tensor.
 AttentionTensors locate_tensors(ModelFiles& model, const AttentionPlace& place);
 
+// What stands around an attention. Of a norm, W is γ and b is β.
+struct BlockTensors {
+  ProjectionPlaces attention_norm, mlp_norm, first, second;
+  std::optional<ProjectionPlaces> gate;
+};
+
+// BERT and GPT-2 have every bias; those of other blocks may be absent.
+BlockTensors locate_block(ModelFiles& model, const std::string& prefix, const BlockNames& names,
+                          const AttentionTensors& attention);
+
+// `name` is whole but for its ending, `width` how many numbers γ has; `biased` norms have β.
+ProjectionPlaces locate_norm(ModelFiles& model, const std::string& name, Index width, bool biased);
+
 // What the person says of the heads.
 struct HeadOptions {
   std::optional<Index> heads, kv_heads;
 };
 
+struct SaidCount {
+  Index value = 0;
+  Saying from;
+};
+
 struct HeadCounts {
-  Index heads = 0, kv_heads = 0, d_k = 0;
-  Saying heads_from, kv_heads_from, d_k_from;
+  SaidCount heads, kv_heads, d_k;
 };
 
 // Error where nothing says the number of heads, where two things contradict one another, and where the shapes do not fit.
-HeadCounts count_heads(const AttentionTensors& tensors, const ModelConfig& config, const HeadOptions& options);
+// `grouped` as TensorNames have it.
+HeadCounts count_heads(const AttentionTensors& tensors, bool grouped, const ModelConfig& config,
+                       const HeadOptions& options);
 
 }  // namespace mha::io
