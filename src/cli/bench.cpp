@@ -14,6 +14,7 @@
 #include "compute/measure.hpp"
 #include "io/json/writer.hpp"
 #include "show/pages/page.hpp"
+#include "study/compare/compare.hpp"
 
 namespace mha::cli {
 namespace {
@@ -40,7 +41,7 @@ struct BenchOptionTexts {
   std::optional<std::string> keep, repeat, tokens, d_model, heads, lang;
   OutputTexts output;
   ComputationOptionTexts computation;
-  bool allow_outside = false;
+  bool allow_outside = false, loop = false;
 };
 
 // Numbers from −1 to 1, the same on every machine.
@@ -109,17 +110,18 @@ class Bench {
     const bool output_only = texts.keep && parse_choice("--keep", *texts.keep, {"all", "output"}) == 1;
     problem_ = problem_from(texts, world);
     plan_ = make_plan(problem_);
-    Selection kept;
     if (output_only) {
-      kept.steps.assign(step_count, false);
-      kept.steps[static_cast<std::size_t>(StepId::output)] = true;
+      kept_.steps.assign(step_count, false);
+      kept_.steps[static_cast<std::size_t>(StepId::output)] = true;
     }
-    options_.keep = compute::values_to_keep(plan_, kept, false);
+    options_.keep = compute::values_to_keep(plan_, kept_, false);
+    if (texts.loop) loop_ms_ = 0;
     output_.open(texts.problem);
   }
 
   void tell_everything() {
     times_ = compute::measure(plan_, options_, repeat_);
+    if (loop_ms_) time_loop();
     if (output_.kind() == Format::Kind::json)
       write_json();
     else
@@ -128,6 +130,27 @@ class Bench {
   }
 
  private:
+  // Of the projections up to the head outputs.
+  static double heads_ms(const Plan& plan, const compute::Measurement& times) {
+    double sum = 0;
+    for (std::size_t i = 0; i < plan.steps.size(); ++i)
+      if (plan.steps[i].id <= StepId::head_output && plan.steps[i].id >= StepId::packed_Q) sum += times.step_ms[i].median;
+    return sum;
+  }
+
+  // The same kernels, threads and repeats for each head alone.
+  void time_loop() {
+    if (options_.device.is_cpu()) compute::choose_cpu_variant(compute::cpu_kernels_name(plan_));
+    for (const Problem& layer : study::layered(problem_).problems)
+      for (Index head = 0; head < layer.heads; ++head) {
+        const Problem one = study::one_head(layer, head);
+        const Plan plan = make_plan(one);
+        compute::RunOptions options = options_;
+        options.keep = compute::values_to_keep(plan, kept_, false);
+        *loop_ms_ += heads_ms(plan, compute::measure(plan, options, repeat_));
+      }
+  }
+
   Rates rates(std::size_t i, double ms) const {
     if (options_.device.is_cpu() && compute::is_view(plan_, plan_.steps[i])) return {};
     return rates_of(compute::cost_of(plan_, plan_.steps[i]), ms, options_.dtype);
@@ -145,6 +168,12 @@ class Bench {
     json.number("median", times_.total_ms.median);
     json.number("min", times_.total_ms.least);
     json.end();
+    if (loop_ms_) {
+      json.begin_object("heads_ms", io::Spread::line);
+      json.number("at_once", heads_ms(plan_, times_));
+      json.number("loop", *loop_ms_);
+      json.end();
+    }
     json.begin_array("steps");
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       json.begin_object(io::Spread::line);
@@ -185,6 +214,10 @@ class Bench {
     table.rows.push_back({page.say(cpu ? this_machine : this_device), std::string(), std::string(),
                           fmt::format("{:.1f}", reach.gflops), fmt::format("{:.1f}", reach.gbytes_per_s)});
     page.add(std::move(table));
+    if (loop_ms_)
+      page.paragraph({"From the projections to the head outputs: {:.3f} ms for all heads at once, {:.3f} ms head by head.",
+                      "从投影到各头的输出：所有头一次算出 {:.3f} ms，逐头计算 {:.3f} ms。"},
+                     heads_ms(plan_, times_), *loop_ms_);
     page.paragraph(how_reach_is_meant);
     page.paragraph({"Steps that run as one block share its time in proportion to what the threads spent on each.",
                     "同一块中一起计算的各步，按各线程在每步上花费的时间分摊该块的时间。"});
@@ -203,7 +236,9 @@ class Bench {
   Problem problem_;
   Plan plan_;
   compute::RunOptions options_;
+  Selection kept_;
   int repeat_ = 15;
+  std::optional<double> loop_ms_;  // with --loop
   compute::Measurement times_;
 };
 
@@ -219,6 +254,8 @@ Action setup_bench(CommandLine& app) {
                  {"which results stand whole at the end (all)", "最后保留哪些完整结果（默认 all）"});
   declare_option(app, "--repeat", texts->repeat, "N",
                  {"rounds that count, after two to warm up (15)", "计入的轮数，另有两轮预热（默认 15）"});
+  declare_flag(app, "--loop", texts->loop,
+               {"time the heads one by one as well, as in a loop", "另外像循环那样逐头计算并计时"});
   declare_output(app, texts->output, page_or_json);
   declare_language(app, texts->lang, {"page", "页面"});
   declare_option(app, "--tokens", texts->tokens, "N",

@@ -255,7 +255,8 @@ void declare_check_options(CommandLine& app, CheckOptionTexts& texts) {
        "\"Y\": ...}.\n"
        "Each step is judged from the answer's own numbers before it, as exactly as they are written.\n"
        "A folder as PROBLEM is a class as `mha exercise --roster` makes it: each answer is held against its own problem.\n"
-       "exit code: 0 all right, 1 something is wrong, incomplete or missing, 2 an answer cannot be read, 4 the report cannot be "
+       "exit code: 0 all right, 1 something is wrong, incomplete or missing, 2 an answer cannot be read, 4 the report "
+       "cannot be "
        "written",
        "答卷是计算记录的任何一部分：{\"heads\": [{\"weights\": ...}], \"output\": ...}，或平铺：{\"A1\": ..., \"Y\": "
        "...}。\n"

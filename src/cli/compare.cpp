@@ -19,6 +19,13 @@ namespace {
 struct CompareOptions {
   std::vector<std::string> problems;
   std::optional<std::string> mistake, steps, heads, layers;
+  std::array<bool, study::head_changes.size()> changes{};
+
+  const study::HeadChange* change() const {
+    const auto chosen = std::find(changes.begin(), changes.end(), true);
+    return chosen == changes.end() ? nullptr : &study::head_changes[static_cast<std::size_t>(chosen - changes.begin())];
+  }
+  bool with_itself() const { return mistake || change() != nullptr; }
   bool full = false, pause = false;
   PageOptionTexts page;
   OutputTexts output;
@@ -41,6 +48,13 @@ show::Words named(const Problem& problem, const std::string& name, Language lang
 
 study::Side side_of(const Problem& problem, const std::string& name, Language language) {
   return {named(problem, name, language), study::layered(problem)};
+}
+
+study::Side changed_side(const Problem& problem, const std::string& name, const study::HeadChange& change,
+                         Language language) {
+  study::Side side = change.make(problem);
+  side.name = show::say_words(language, change.name, {named(problem, name, language)});
+  return side;
 }
 
 // The first form of the mistake that this problem shows; null where it shows none of them.
@@ -122,8 +136,10 @@ void compare_problems(const CompareOptions& options, World& world) {
   Output output(options.output, page_or_json, style_from(options.page, world), world);
   const std::string& name = options.problems.front();
   const Problem problem = read_problem(name, world, options.allow_outside);
-  const study::Side left = side_of(problem, name, page.language);
+  const study::HeadChange* const change = options.change();
   study::Side right;
+  if (change != nullptr) right = changed_side(problem, name, *change, page.language);
+  const study::Side left = side_of(problem, name, page.language);
   std::vector<show::Words> remarks;
   Index heads = problem.most_heads();
   std::optional<Problem> other;
@@ -131,6 +147,10 @@ void compare_problems(const CompareOptions& options, World& world) {
     const study::Mistake& mistake = mistake_called(*options.mistake);
     const std::vector<Index> layers = options.layers ? parse_layers(*options.layers, problem, page) : std::vector<Index>();
     right = mistaken_side(problem, name, mistake, layers, page, remarks);
+  } else if (change != nullptr) {
+    const auto [apart, count] = study::bits_apart(left.computed.numbers, right.computed.numbers);
+    remarks.emplace_back(say(page.language, change->remark, apart, count));
+    if (options.layers) page.selection.layers = parse_layers(*options.layers, problem, page);
   } else {
     other = read_problem(options.problems[1], world, options.allow_outside);
     right = side_of(*other, options.problems[1], page.language);
@@ -145,8 +165,10 @@ void compare_problems(const CompareOptions& options, World& world) {
   output.open(std::move(inputs));
   const study::Comparison comparison = study::compare(left.computed.numbers, right.computed.numbers);
   if (output.kind() == Format::Kind::json) {
-    const auto id = options.mistake ? std::optional<std::string_view>(*options.mistake) : std::nullopt;
-    study::write_comparison_json(output.sink(), comparison, left, right, id, page.selection);
+    study::MadeOf made;
+    if (options.mistake) made.emplace("mistake", *options.mistake);
+    if (change != nullptr) made.emplace("change", change->id);
+    study::write_comparison_json(output.sink(), comparison, left, right, made, page.selection);
   } else {
     output.write(describe(comparison, left, right, remarks, page), options.pause);
   }
@@ -157,12 +179,15 @@ void compare_problems(const CompareOptions& options, World& world) {
 
 Action setup_compare(CommandLine& app) {
   auto options = std::make_shared<CompareOptions>();
-  declare_arguments(app, "PROBLEM", options->problems,
-                    {"two problems: files, - or examples' names; or one with --mistake",
-                     "两道题目：文件、- 或示例的名称；或一道题目加 --mistake"});
+  declare_arguments(
+      app, "PROBLEM", options->problems,
+      {"two problems: files, - or examples' names; or one with --mistake, --as-layers, --as-one-head or --loop",
+       "两道题目：文件、- 或示例的名称；或一道题目加 --mistake、--as-layers、--as-one-head 或 --loop"});
   declare_option(app, "--mistake", options->mistake, "ID",
                  {"compare with the same problem after this mistake; `mha mistakes` lists them",
                   "与犯了这种错误的同一题对照；`mha mistakes` 列出全部错误"});
+  for (std::size_t i = 0; i < study::head_changes.size(); ++i)
+    declare_flag(app, study::head_changes[i].option, options->changes[i], study::head_changes[i].help);
   declare_option(app, "--steps", options->steps, "LIST", {"only these steps", "只看这些步骤"});
   declare_option(app, "--heads", options->heads, "LIST", {"only these heads", "只看这些头"});
   declare_option(app, "--layers", options->layers, "LIST",
@@ -175,16 +200,21 @@ Action setup_compare(CommandLine& app) {
   declare_allow_outside(app, options->allow_outside);
   declare_examples(app, {},
                    {{"mha compare worked --mistake no_scale      ", {"what a forgotten scale does", "漏了缩放会怎样"}},
+                    {"mha compare worked --as-layers             ", {"heads are not layers", "头不是层"}},
                     {"mha compare bag_zh bag_one_head_zh         ", {"four heads against one", "四个头与一个头对照"}},
                     {"mha compare mine.json theirs.json --steps weights,output"}});
   return [options](World& world) {
     if (options->pause) expect_terminal(world);
-    const std::size_t wanted = options->mistake ? 1 : 2;
-    if (options->problems.size() != wanted)
-      throw Error(options->mistake
-                      ? Text{"with --mistake, one problem is compared with itself: name one problem",
-                             "有 --mistake 时，一道题目与自身对照：请只写一道题目"}
-                      : Text{"name two problems, or one and --mistake ID", "请写两道题目，或一道题目加 --mistake ID"});
+    if (std::count(options->changes.begin(), options->changes.end(), true) + (options->mistake ? 1 : 0) > 1)
+      throw Error({"of --mistake, --as-layers, --as-one-head and --loop, one at a time",
+                   "--mistake、--as-layers、--as-one-head、--loop 一次只能写一个"});
+    if (options->problems.size() != (options->with_itself() ? 1 : 2))
+      throw Error(
+          options->with_itself()
+              ? Text{"with --mistake, --as-layers, --as-one-head or --loop, one problem is compared with itself: name "
+                     "one problem",
+                     "有 --mistake、--as-layers、--as-one-head 或 --loop 时，一道题目与自身对照：请只写一道题目"}
+              : Text{"name two problems, or one and --mistake ID", "请写两道题目，或一道题目加 --mistake ID"});
     compare_problems(*options, world);
     return Exit::fine;
   };

@@ -81,6 +81,15 @@ class Bench(unittest.TestCase):
         for name in ("3 tokens", "kernels plain", "scores", "output", "median ms", "least ms", "GFLOP/s", "GB/s", "this machine"):
             self.assertIn(name, page)
 
+    def test_heads_are_timed_one_by_one_as_well(self):
+        for problem in (["grouped"], ["worked_twice"], ["--tokens", "64", "--d-model", "96", "--heads", "3"]):
+            times = self.times(*problem, "--loop")
+            self.assertEqual(sorted(times["heads_ms"]), ["at_once", "loop"])
+            self.assertGreater(min(times["heads_ms"].values()), 0)
+            self.assertLessEqual(times["heads_ms"]["at_once"], sum(step["ms"] for step in times["steps"]))
+            self.assertNotIn("heads_ms", self.times(*problem))
+        self.assertIn("head by head", " ".join(run("bench", "worked", "--loop", "--repeat", "2").stdout.decode().split()))
+
     def test_what_cannot_be_measured_is_refused(self):
         for arguments, words in ((["--device", "tpu"], b"--device"), (["--repeat", "0"], b"--repeat"), (["--keep", "none"], b"--keep"),
                                  (["--d-model", "7", "--heads", "2"], b"multiple"), (["worked", "--tokens", "4"], b"--tokens"),

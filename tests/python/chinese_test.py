@@ -69,8 +69,9 @@ class Chinese(unittest.TestCase):
                           ["mistakes", "causal"], ["examples"], ["explain", "Y[1,1]", "--depth", "all"],
                           ["explain", "packed", "Q2[1,1]"], ["compare", "bag_zh", "bag_one_head_zh"],
                           ["compare", "worked", "--mistake", "no_scale"], ["compare", "worked", "causal"],
+                          ["compare", "worked", "--as-layers"], ["compare", "worked", "--as-one-head"], ["compare", "packed", "--loop"],
                           ["compare", "worked", "--mistake", "softmax_overflow"], ["devices"],
-                          ["run", "worked", "--against", "cpu"], ["bench", "worked", "--repeat", "1"],
+                          ["run", "worked", "--against", "cpu"], ["bench", "worked", "--repeat", "1", "--loop"],
                           ["cost", "stack"], ["cost", "--model", "gemma-7b", "--tokens", "9", "--bias", "--mlp", "7"],
                           ["cost", "worked", "--sweep", "heads"], ["cost", "worked", "--against", "heads=1"],
                           ["inspect", "worked"], ["inspect", "stack", "grouped", "padding", "cross"], ["shapes", "stack"], ["shapes", "grouped"], ["shapes", "packed", "--labels"]]:

@@ -5,7 +5,11 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from mha import run
+import numpy as np
+
+from mha import SOURCE, run
+from numpy_attention import Attention, DoesNotFit, not_split
+from random_problems import FEATURES, problems
 
 PER_HEAD = {"X": [[1, 0], [0, 1]], "W_O": "identity", "heads": [
     {"W_Q": [[1, 2], [3, 4]], "W_K": [[1, 0], [0, 1]], "W_V": [[1, 0], [0, 1]]},
@@ -98,13 +102,112 @@ class Compare(unittest.TestCase):
         self.assertIn("只有左边有", text)
 
     def test_usage(self):
-        for arguments, word in ((["worked"], "two problems"), (["worked", "packed", "--mistake", "no_scale"], "one problem"),
+        for arguments, word in ((["worked"], "two problems"), (["worked", "packed", "--loop"], "one problem"),
+                                (["worked", "--loop", "--as-layers"], "one at a time"),
+                                (["worked", "--mistake", "no_scale", "--as-one-head"], "one at a time"),
+                                (["cross", "--as-layers"], "self-attention"), (["block", "--as-layers"], "without norm"),
+                                (["large", "--as-layers"], "several heads"), (["worked_twice", "--as-layers"], "one self-attention"),
+                                (["rotary", "--as-one-head"], "rotary"), (["grouped", "--as-one-head"], "as many keys"),
+ (["worked", "packed", "--mistake", "no_scale"], "one problem"),
                                 (["worked", "--mistake", "no_scal"], "no_scale"),
                                 (["worked", "--mistake", "gqa_tiled"], "cannot be made"),
                                 (["worked", "--mistake", "gqa_tiled"], "mha compare grouped --mistake gqa_tiled")):
             result = run("compare", *arguments)
             self.assertEqual((result.returncode, result.stdout), (2, b""))
             self.assertIn(word, result.stderr.decode())
+
+
+STACKED = [[.526, 1.271, 1.271, .526], [.445, 1.398, 1.398, .445], [.492, 1.325, 1.325, .492]]
+
+
+def compared(*arguments):
+    return json.loads(page("compare", *arguments, "--format", "json"))
+
+
+class HeadsOtherwise(unittest.TestCase):
+    def near(self, actual, expected, tolerance=1e-12):
+        self.assertEqual(np.shape(actual), np.shape(expected))
+        self.assertLessEqual(np.abs(np.array(actual) - np.array(expected)).max(), tolerance)
+
+    def test_heads_as_layers(self):
+        found = compared("worked", "--as-layers")
+        steps = {(step["step"], step.get("head")): step for step in found["steps"]}
+        self.assertEqual(found["change"], "as_layers")
+        self.near(steps["output", None]["right"], STACKED, 6e-4)
+        right = json.loads(page("run", "worked", "--format", "json"))
+        self.near(np.sum(found["shares"], axis=0), right["output"])
+        self.assertEqual(found["inputs"], [right["X"], found["shares"][0]])
+        case = SOURCE / "tests" / "cases" / "layers_heads_as_layers" / "trace.json"
+        layers = json.loads(case.read_text())["layers"]
+        for step in ("Q", "K", "V", "scores", "scaled", "weights", "head_output"):
+            self.near(steps[step, 2]["right"], layers[1]["heads"][0][step])
+            self.assertTrue(steps[step, 1]["equal"])
+        text = page("compare", "worked", "--as-layers")
+        for row in STACKED:
+            self.assertIn(" ".join(f"{number:.3f}" for number in row), text)
+        self.assertRegex(text, r"layer 1 reads +layer 2 reads +Y")
+        self.assertIn("head 0", page("compare", "worked", "--as-layers", "--index-base", "0"))
+
+    def test_random_heads_as_layers(self):
+        done = 0
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "p.json")
+            for problem in problems(3, 2 * len(FEATURES)):
+                file.write_text(json.dumps(problem.as_json()))
+                result = run("compare", file, "--as-layers", "--format", "json")
+                if problem.cross or problem.h == 1 or (problem.h * problem.d_v if problem.identity else problem.d_out) != problem.d:
+                    self.assertEqual(result.returncode, 2)
+                    continue
+                steps, X, done = {}, problem.X, done + 1
+                W_O = np.eye(problem.h * problem.d_v) if problem.identity else problem.W_O
+                original = problem.X
+                for i in range(problem.h):
+                    problem.X = X
+                    heads = Attention(problem).compute()["head_output"]
+                    X = heads[:, i] @ W_O[i * problem.d_v:(i + 1) * problem.d_v]
+                problem.X = original
+                X = X if problem.b_O is None else X + problem.b_O
+                last = [step for step in json.loads(result.stdout)["steps"] if step["step"] == "output"]
+                for item, step in enumerate(last):
+                    if "right" in step and np.isfinite(X).all():
+                        self.near(step["right"], X[item], 1e-9 * max(1, np.abs(X).max()))
+        self.assertGreater(done, 30)
+
+    def test_heads_as_one(self):
+        done = 0
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "p.json")
+            for problem in problems(5, 2 * len(FEATURES)):
+                file.write_text(json.dumps(problem.as_json()))
+                try:
+                    steps = not_split(problem)
+                except DoesNotFit:
+                    continue
+                found = compared(file, "--as-one-head")
+                done += 1
+                for step in found["steps"]:
+                    if "right" in step and step["step"] in ("weights", "output") and np.isfinite(steps["output"]).all():
+                        own = steps[step["step"]].reshape(-1, *np.shape(step["right"]))[step.get("item", 1) - 1]
+                        self.near(step["right"], own, 1e-9)
+        self.assertGreater(done, 15)
+
+    def test_head_by_head_has_the_same_bits(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "p.json")
+            drawn = [problem.as_json() for problem in problems(9, len(FEATURES))]
+            rng = np.random.default_rng(1)
+            for extra in ({}, {"layout": "torch", "mask": "alibi"}, {"rope": {}, "mask": "causal"}):  # large: other kernels
+                W = {name: rng.normal(size=(96, 96)).tolist() for name in ("W_Q", "W_K", "W_V", "W_O")}
+                drawn.append({"X": rng.normal(size=(72, 96)).tolist(), "num_heads": 8, **W, **extra})
+            for problem in drawn:
+                file.write_text(json.dumps(problem))
+                text = " ".join(page("compare", file, "--loop", "--steps", "output").split())
+                self.assertRegex(text, r"of [1-9]\d+ numbers 0 have other bits", problem)
+            file.write_text(json.dumps(drawn[-1]))
+            found = compared(file, "--loop")
+            self.assertEqual([step["equal"] for step in found["steps"] if step["step"] == "weights"], [True] * 8)
+        for name in ("block", "gated", "grouped", "padding", "cross", "stack", "worked_twice"):
+            self.assertIn(" 0 have other bits", " ".join(page("compare", name, "--loop").split()))
 
 
 class Mistakes(unittest.TestCase):

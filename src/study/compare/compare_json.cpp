@@ -37,14 +37,21 @@ void write_compared(io::JsonWriter& json, const ComparedMatrix& matrix, const Si
 }  // namespace
 
 void write_comparison_json(io::Sink& sink, const Comparison& comparison, const Side& left, const Side& right,
-                           std::optional<std::string_view> mistake, const Selection& selection) {
+                           const MadeOf& made, const Selection& selection) {
   io::JsonWriter json(sink);
   json.begin_object();
   json.text("format", "mha-compare");
   json.integer("version", 1);
   json.text("left", left.name.plain());
   json.text("right", right.name.plain());
-  if (mistake) json.text("mistake", *mistake);
+  if (made) json.text(made->first, made->second);
+  for (const HeadRow& row : right.rows) {
+    json.begin_array(row.key);
+    for (Index item = 0; item < left.computed.problems.front().batch(); ++item)
+      for (std::size_t i = 0; i + 1 < row.matrices.size(); ++i)
+        json.matrix(row.matrices[i]->matrix(item, 0), row.matrices[i]->shape().rows, row.matrices[i]->shape().cols);
+    json.end();
+  }
   json.begin_array("steps");
   for (const ComparedMatrix& matrix : comparison.matrices)
     if (selection.has(matrix.step, matrix.layer.value_or(0)) &&

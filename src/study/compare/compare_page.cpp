@@ -31,6 +31,8 @@ class ComparePage {
     page_.title(compare_title);
     page_.paragraph(show::say_words(options_.language, sides, {left_.name, right_.name}));
     for (const show::Words& remark : remarks) page_.paragraph(remark);
+    for (const HeadRow& row : right_.rows)
+      for (Index item = 0; item < left_.computed.problems.front().batch(); ++item) add_row(row, item);
     page_.paragraph(comparison.first ? star_legend : all_equal);
     for (std::size_t i = 0; i < comparison.matrices.size(); ++i) {
       const ComparedMatrix& matrix = comparison.matrices[i];
@@ -54,6 +56,21 @@ class ComparePage {
     page_.section({layer_ ? page_.say(show::phrase::layer_of, page_.counted(*layer_), *last.layer + 1)
                           : page_.say(show::phrase::behind_all_layers)},
                   show::Section::Level::item);
+  }
+
+  void add_row(const HeadRow& row, Index item) {
+    const show::NumberStyle style(options_.precision, show::NumberStyle::Origin::computed);
+    page_.paragraph(row.caption);
+    show::Equation equation;
+    for (std::size_t i = 0; i < row.matrices.size(); ++i) {
+      const bool last = i + 1 == row.matrices.size();
+      if (i > 0) equation.parts.emplace_back(last ? row.last_sign : row.sign);
+      const show::View view(*row.matrices[i], item, 0, style, options_.full);
+      show::Matrix matrix = view.matrix(last ? "Y" : page_.say(row.name, page_.counted(static_cast<Index>(i))));
+      show::add_labels(matrix, left_.computed.problems.front(), StepId::output, item);
+      equation.parts.emplace_back(std::move(matrix));
+    }
+    page_.add(std::move(equation));
   }
 
   bool is_chosen(const ComparedMatrix& matrix) const {

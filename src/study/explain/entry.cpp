@@ -37,7 +37,8 @@ EntryParts parts_of(std::string_view text) {
                   "元素由矩阵、行和列组成，例如 Y[2,1]，或整行 A1[2,*]"});
   std::string_view name = text.substr(0, open), layer;
   constexpr std::string_view prefix = "layer";
-  if (const std::size_t dot = name.find('.'); name.starts_with(prefix) && dot != std::string_view::npos && dot > prefix.size()) {
+  if (const std::size_t dot = name.find('.');
+      name.starts_with(prefix) && dot != std::string_view::npos && dot > prefix.size()) {
     layer = name.substr(prefix.size(), dot - prefix.size());
     name.remove_prefix(dot + 1);
   }
