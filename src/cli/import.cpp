@@ -12,7 +12,6 @@ namespace mha::cli {
 namespace {
 
 constexpr int largest_count = 1'000'000;
-constexpr Index most_layers = 10'000;
 constexpr int largest_window = 1'000'000'000;
 
 // As written on the command line.
@@ -39,7 +38,7 @@ std::optional<std::optional<Value>> or_none(const std::optional<std::string>& te
 
 // One behind the other, for each reads what the one before it gives.
 std::vector<Index> layers_from(const std::string& text) {
-  std::vector<Index> layers = parse_numbers("--layers", text, most_layers, 0, {"layer", "层"});
+  std::vector<Index> layers = parse_numbers("--layers", text, largest_count, 0, {"layer", "层"});
   if (layers.back() - layers.front() >= static_cast<Index>(layers.size()))
     throw Error({"--layers '{}': each layer reads what the one before it gives, so leave none out: {}-{}",
                  "--layers '{}'：每一层读前一层的结果，中间不能缺层：{}-{}"},

@@ -215,12 +215,48 @@ class Stacks(Blocks):
 
     def test_lists_of_layers(self):
         self.llama()
-        for layers, *words in (("0,2", "0-2"), ("2-1", "backwards"), ("x", "'x'"), ("", "--layers"), ("0-3", "layer 3", "0–2"),
+        for layers, *words in (("0,2", "0-2"), ("2-1", "backwards"), ("x", "'x'"), ("", "--layers"), ("0-3", "no layer 3", "0–2"),
                                ("7", "layer 7")):
-            self.refused("--layers", layers, words=("--layer", *words))
+            self.refused("--layers", layers, words=words)
         self.refused("--layers", "0-1", "--layer", "0", words=("--layer and --layers",))
         self.refuses(tiny.llama(""), LLAMA, "do not say which layer", arguments=("--layers", "0-1"))
         self.says(self.imports("--block")[1]["description"]["en"], "X is what comes in; the result is what comes out.")
+
+    def test_one_of_two_towers(self):
+        towers = [self.llama(2, prefix=f"{name}.") for name in ("text", "vision")]
+        self.model(towers[0] | towers[1], LLAMA)
+        self.refused("--layers", "0-1", words=("--prefix", "text.layers.0.self_attn."))
+        _, problem = self.imports("--layers", "0-1", "--prefix", "vision", "--x", "X.npy")
+        true = tiny.rms_norm(self.true(towers[1], 0, 1, "vision."), towers[1]["vision.norm.weight"].astype(float), 1e-6)
+        numpy.testing.assert_allclose(self.trace()["final_norm"], true, rtol=0, atol=1e-12)
+        self.assertEqual(problem["final_norm"]["gamma"]["tensor"], "vision.norm.weight")
+
+    def test_shards_npz_batches_and_half_precision(self):
+        tensors = {name: array.astype(numpy.float16) for name, array in self.llama(2).items()}
+        batch = numpy.stack([self.x, self.x[::-1]])
+        numpy.save(self.folder / "X.npy", batch)
+        names = sorted(tensors)
+        for i in range(2):
+            self.model({name: tensors[name] for name in names[i::2]}, name=f"model-{i}.safetensors")
+        index = {"weight_map": {name: f"model-{i % 2}.safetensors" for i, name in enumerate(names)}}
+        (self.folder / "model.safetensors.index.json").write_text(json.dumps(index))
+        numpy.savez(self.folder / "model.npz", **tensors)
+        for model in ("model.safetensors.index.json", "model.npz"):
+            self.imports("--layers", "0-1", "--x", "X.npy", model=model)
+            results = self.trace()["final_norm"]
+            for self.x, result in zip(batch, results):
+                true = tiny.rms_norm(self.true(tensors, 0, 1), tensors["model.norm.weight"].astype(float), 1e-6)
+                numpy.testing.assert_allclose(result, true, rtol=0, atol=1e-12)
+
+    def test_other_commands_look_into_an_imported_stack(self):
+        self.llama(2)
+        self.imports("--layers", "0-1", "--x", "X.npy")
+        result = run("explain", "problem.json", "layer2.A1[3,2]", cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        (self.folder / "answer.json").write_text(json.dumps(self.trace()))
+        self.assertEqual(run("check", "problem.json", "answer.json", cwd=self.folder).returncode, 0)
+        result = run("cost", "problem.json", "--format", "json", cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
 
     def test_what_is_missing_is_told(self):
         self.llama()

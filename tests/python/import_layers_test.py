@@ -19,7 +19,7 @@ class WhichLayer(Importing):
 
     def refused_layer(self, layer, *words):
         (self.folder / "problem.json").unlink(missing_ok=True)
-        self.refused("--layer", layer, words=(f"--layer {layer}", *words))
+        self.refused("--layer", layer, words=(f"there is no layer {layer}", *words))
 
     def test_several_are_listed(self):
         self.model({k: v for layer in (0, 1, 2, 5) for k, v in tiny.bert(f"encoder.layer.{layer}.").items()}, BERT)

@@ -80,17 +80,12 @@ std::string shape_of(const SafetensorsEntry& entry) {
 
 ModelFiles::ModelFiles(const std::string& path) {
   const auto status = status_of(path);
-  if (status && S_ISDIR(status->st_mode)) {
-    folder_ = path;
+  const bool is_folder = status && S_ISDIR(status->st_mode);
+  folder_ = is_folder ? path : folder_of(path);
+  if (is_folder)
     read_folder();
-  } else {
-    folder_ = folder_of(path);
-    if (path.ends_with(".json")) {
-      read_index(path);
-    } else {
-      read_single(path);
-    }
-  }
+  else
+    path.ends_with(".json") ? read_index(path) : read_single(path);
   for (const auto& [name, file] : places_) names_.push_back(name);
 }
 

@@ -118,8 +118,8 @@ ImportedLayer find_layer(ModelFiles& model, const ModelConfig& config, const Imp
   std::tie(layer.family, layer.family_from) = find_family(layer.place, config, options.family);
   if (options.block) layer.block = layer.family->block;
   if (options.block && layer.block == nullptr)
-    throw Error({"--block, --layers: mha knows the attention of {}, but nothing around it; leave the option out",
-                 "--block、--layers：mha 只知道{}，不知道它周围有什么；请去掉这个选项"},
+    throw Error({"--block, --layers: mha knows no block around {}; without them its attention alone is imported",
+                 "--block、--layers：mha 不知道{}周围的块；不写这两个选项则只导入注意力"},
                 layer.family->title);
   for (FoundPart& part : find_parts(model, layer.place, layer.block)) add_part(parts, std::move(part));
   return layer;

@@ -283,9 +283,7 @@ AttentionPlace choose_attention(ModelFiles& model, const LayerChoice& choice) {
     throw Error(
         {"{}; another attention is chosen with --layer or --prefix", "{}；用 --layer 或 --prefix 可以选另一个注意力"},
         told(incomplete.front()));
-  if (meant.empty())
-    throw Error({"--layer {}: there is no such layer; there are {}", "--layer {}：没有这一层；有 {}"}, *choice.layer,
-                there);
+  if (meant.empty()) throw Error({"there is no layer {}; there are {}", "没有第 {} 层；有 {}"}, *choice.layer, there);
   if (meant.size() == 1) return meant.front();
   refuse_choice(meant, choice);
 }

@@ -94,7 +94,7 @@ TEST_CASE("the layer is the last number before the keys") {
 TEST_CASE("what is not chosen is listed") {
   const std::vector<std::string> many = all({llama("l.0.a."), llama("l.1.a."), llama("l.3.a."), llama("l.10.a.")});
   CHECK(has(chosen(many), "there are 4 attentions: layers 0–1, 3, 10 (l.N.a.); choose one with --layer"));
-  CHECK(has(chosen(many, {2, {}}), "--layer 2: there is no such layer; there are layers 0–1, 3, 10 (l.N.a.)"));
+  CHECK(has(chosen(many, {2, {}}), "there is no layer 2; there are layers 0–1, 3, 10 (l.N.a.)"));
   CHECK(chosen(many, {10, {}}) == "l.10.a.");
   const std::vector<std::string> twins = all({llama("e.0."), llama("d.0."), llama("d.1.")});
   CHECK(has(chosen(twins, {0, {}}), "\"d.0.\", \"e.0.\""));
