@@ -27,6 +27,7 @@ Action setup_inspect(CommandLine& app);
 Action setup_mistakes(CommandLine& app);
 Action setup_exercise(CommandLine& app);
 Action setup_import(CommandLine& app);
+Action setup_decode(CommandLine& app);
 Action setup_cost(CommandLine& app);
 Action setup_models(CommandLine& app);
 Action setup_shapes(CommandLine& app);
@@ -65,6 +66,10 @@ inline constexpr std::array commands = {
             {"a problem that points into the tensors of a real model's layer",
              "从真实模型的一层得出题目，矩阵仍在模型的文件里"},
             setup_import},
+    Command{"decode",
+            {"compute a causal problem token by token, with a cache of keys and values",
+             "带键值缓存，逐个词元地计算一道因果题目"},
+            setup_decode},
     Command{
         "cost",
         {"what a layer costs: parameters, multiply-adds, exponentials, memory", "一层的开销：参数、乘加、指数运算、内存"},

@@ -93,11 +93,7 @@ void explain_entries(ExplainRequest request, const ExplainTexts& texts, World& w
   Output output(texts.output, page_or_json, style_from(texts.page, world), world);
   const bool json = output.kind() == Format::Kind::json;
   Problem problem = read_problem(request.problem, world, request.allow_outside);
-  choose_item(texts.computation, request.page, problem);
-  if (problem.batch() > 1)
-    throw Error(
-        {"this problem is a batch of {}; choose an item with --batch", "这道题是一批 {} 个样本；请用 --batch 选一个"},
-        problem.batch());
+  choose_one_item(texts.computation, request.page, problem);
   const Plan plan = make_plan(problem);
   std::vector<study::ExplainedRange> ranges;
   for (const std::string& entry : request.entries)

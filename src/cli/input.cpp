@@ -67,6 +67,15 @@ Problem read_problem(const std::string& name, World& world, bool allow_outside) 
   return io::read_problem_file(name, allow_outside);
 }
 
+std::string one_problem(const std::vector<std::string>& names, const char* otherwise) {
+  if (names.size() > 1)
+    throw Error(
+        {"one problem at a time, but '{}' and '{}' were given; a list is one argument: write --heads 1,2 or --steps Q,K",
+         "一次只能有一道题目，而这里给出了 '{}' 和 '{}'；列表应为一个参数：请写 --heads 1,2 或 --steps Q,K"},
+        names[0], names[1]);
+  return names.empty() ? otherwise : names.front();
+}
+
 void refuse_two_standard_inputs(const std::vector<std::string>& names) {
   if (std::count(names.begin(), names.end(), "-") > 1)
     throw Error({"standard input can be read once only; write - for one of the inputs, and a file for the others",

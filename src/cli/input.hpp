@@ -13,6 +13,9 @@ namespace mha::cli {
 // only with `allow_outside`.
 Problem read_problem(const std::string& name, World& world, bool allow_outside = false);
 
+// The one that is named, else this example.
+std::string one_problem(const std::vector<std::string>& names, const char* otherwise);
+
 // Each of these may be "-", but only one of them.
 void refuse_two_standard_inputs(const std::vector<std::string>& names);
 

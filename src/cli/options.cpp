@@ -104,8 +104,23 @@ std::vector<Index> parse_heads(const std::string& text, Index heads, const show:
   return parse_numbers("--heads", text, heads, static_cast<int>(page.index_base), {"head", "头"});
 }
 
-std::vector<Index> parse_layers(const std::string& text, const Problem& problem, const show::PageOptions& page) {
-  return parse_numbers("--layers", text, problem.layer_count(), static_cast<int>(page.index_base), {"layer", "层"});
+void declare_selection(CommandLine& app, SelectionTexts& texts) {
+  declare_option(app, "--steps", texts.steps, "LIST",
+                 {"show and export only these steps, such as scores,weights or Q-V or packed",
+                  "只显示和导出这些步骤，例如 scores,weights、Q-V 或 packed"});
+  declare_option(app, "--heads", texts.heads, "LIST",
+                 {"show and export only these heads, such as 1,3-5", "只显示和导出这些头，例如 1,3-5"});
+  declare_option(
+      app, "--layers", texts.layers, "LIST",
+      {"of a stack: show and export only these layers, such as 2 or 1-3", "多层时：只显示和导出这些层，例如 2 或 1-3"});
+}
+
+void choose(const SelectionTexts& texts, const Problem& problem, show::PageOptions& page) {
+  if (texts.steps) page.selection.steps = parse_steps(*texts.steps);
+  if (texts.heads) page.selection.heads = parse_heads(*texts.heads, problem.most_heads(), page);
+  if (texts.layers)
+    page.selection.layers =
+        parse_numbers("--layers", *texts.layers, problem.layer_count(), static_cast<int>(page.index_base), {"layer", "层"});
 }
 
 void declare_threads(CommandLine& app, std::optional<std::string>& text) {
@@ -158,6 +173,14 @@ void choose_item(const ComputationOptionTexts& texts, show::PageOptions& page, P
   const Index item = parse_number("--batch", *texts.batch, base, last) - base;
   page.chosen_item = {item, problem.batch()};
   problem = select_item(problem, item);
+}
+
+void choose_one_item(const ComputationOptionTexts& texts, show::PageOptions& page, Problem& problem) {
+  choose_item(texts, page, problem);
+  if (problem.batch() > 1)
+    throw Error(
+        {"this problem is a batch of {}; choose an item with --batch", "这道题是一批 {} 个样本；请用 --batch 选一个"},
+        problem.batch());
 }
 
 }  // namespace mha::cli

@@ -66,8 +66,14 @@ show::PageOptions page_from(const PageOptionTexts& texts, const World& world, in
 show::TextStyle style_from(const PageOptionTexts& texts, const World& world);
 
 // --heads LIST, counted as the page counts.
-std::vector<Index> parse_layers(const std::string& text, const Problem& problem, const show::PageOptions& page);
 std::vector<Index> parse_heads(const std::string& text, Index heads, const show::PageOptions& page);
+
+// --steps, --heads, --layers.
+struct SelectionTexts {
+  std::optional<std::string> steps, heads, layers;
+};
+void declare_selection(CommandLine& app, SelectionTexts& texts);
+void choose(const SelectionTexts& texts, const Problem& problem, show::PageOptions& page);
 
 // --round, --dtype, --batch, --device, --threads.
 struct ComputationOptionTexts {
@@ -94,5 +100,7 @@ compute::Device device_from(const Arithmetic& arithmetic, const World& world);
 
 // Cuts the problem to one item where --batch names one, and remembers which for the page.
 void choose_item(const ComputationOptionTexts& texts, show::PageOptions& page, Problem& problem);
+// The same where there must be one.
+void choose_one_item(const ComputationOptionTexts& texts, show::PageOptions& page, Problem& problem);
 
 }  // namespace mha::cli

@@ -24,7 +24,8 @@ namespace {
 // As written on the command line.
 struct RunOptionTexts {
   std::vector<std::string> problem, output;
-  std::optional<std::string> steps, heads, layers, format, work, against;
+  std::optional<std::string> format, work, against;
+  SelectionTexts selection;
   bool full = false, with_weights = false, pause = false, quiet = false;
   PageOptionTexts page;
   bool allow_outside = false;
@@ -60,18 +61,8 @@ const Format& format_of_output(const std::string& path, const Format& otherwise,
               endings_text(run_formats));
 }
 
-std::string one_problem(const std::vector<std::string>& names) {
-  if (names.size() > 1)
-    throw Error(
-        {"one problem at a time, but '{}' and '{}' were given; a list is one argument: write --heads 1,2 or --steps Q,K",
-         "一次只能有一道题目，而这里给出了 '{}' 和 '{}'；列表应为一个参数：请写 --heads 1,2 或 --steps Q,K"},
-        names[0], names[1]);
-  return names.empty() ? "worked" : names.front();
-}
-
 show::PageOptions page_of_run(const RunOptionTexts& texts, const World& world, const Arithmetic& arithmetic) {
   show::PageOptions page = page_from(texts.page, world, arithmetic.rounding.value_or(show::PageOptions{}.precision));
-  if (texts.steps) page.selection.steps = parse_steps(*texts.steps);
   if (texts.work)
     page.work = static_cast<show::PageOptions::Work>(parse_choice("--work", *texts.work, {"first", "all", "none"}));
   page.full = texts.full;
@@ -80,7 +71,7 @@ show::PageOptions page_of_run(const RunOptionTexts& texts, const World& world, c
 
 RunRequest run_request_from(const RunOptionTexts& texts, const World& world) {
   RunRequest request;
-  request.problem = one_problem(texts.problem);
+  request.problem = one_problem(texts.problem, "worked");
   request.format = &format_named(texts.format, run_formats);
   for (const std::string& path : texts.output)
     request.outputs.emplace_back(path, &format_of_output(path, *request.format, texts.format.has_value()));
@@ -135,8 +126,7 @@ class Run {
         world_(world),
         problem_(read_problem(request_.problem, world, texts.allow_outside)) {
     choose_item(texts_.computation, request_.page, problem_);
-    if (texts_.heads) request_.page.selection.heads = parse_heads(*texts_.heads, problem_.most_heads(), request_.page);
-    if (texts_.layers) request_.page.selection.layers = parse_layers(*texts_.layers, problem_, request_.page);
+    choose(texts_.selection, problem_, request_.page);
     plan_ = make_plan(problem_);
   }
 
@@ -285,14 +275,7 @@ void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
       app, "-o,--output", texts.output, "FILE",
       say({"write to this file (repeatable); its ending says what: {}", "写到这个文件（可重复）；扩展名决定写什么：{}"},
           endings_text(run_formats)));
-  declare_option(app, "--steps", texts.steps, "LIST",
-                 {"show and export only these steps, such as scores,weights or Q-V or packed",
-                  "只显示和导出这些步骤，例如 scores,weights、Q-V 或 packed"});
-  declare_option(app, "--heads", texts.heads, "LIST",
-                 {"show and export only these heads, such as 1,3-5", "只显示和导出这些头，例如 1,3-5"});
-  declare_option(
-      app, "--layers", texts.layers, "LIST",
-      {"of a stack: show and export only these layers, such as 2 or 1-3", "多层时：只显示和导出这些层，例如 2 或 1-3"});
+  declare_selection(app, texts.selection);
   declare_format(app, texts.format, run_formats);
   declare_option(app, "--work", texts.work, "first|all|none",
                  {"which entries are spelled out (first)", "哪些元素写出算式（默认 first）"});

@@ -59,6 +59,8 @@ class Backend {
   virtual void drop(ValueId id) = 0;
 };
 
-std::unique_ptr<Backend> make_cpu_backend(const Plan& plan, const Schedule& schedule, Dtype dtype);
+// With the kernels that suit the size of the plan, or of the whole of which it is a part.
+std::unique_ptr<Backend> make_cpu_backend(const Plan& plan, const Schedule& schedule, Dtype dtype,
+                                          const Plan* whole = nullptr);
 
 }  // namespace mha::compute

@@ -332,8 +332,8 @@ class CpuBackend : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cpu_backend(const Plan& plan, const Schedule& schedule, Dtype dtype) {
-  const CpuKernels* kernels = cpu_kernels_for(plan);
+std::unique_ptr<Backend> make_cpu_backend(const Plan& plan, const Schedule& schedule, Dtype dtype, const Plan* whole) {
+  const CpuKernels* kernels = cpu_kernels_for(whole != nullptr ? *whole : plan);
   if (dtype == Dtype::f32)
     return std::make_unique<CpuBackend<float>>(plan, schedule, kernels != nullptr ? &kernels->f32 : nullptr);
   return std::make_unique<CpuBackend<double>>(plan, schedule, kernels != nullptr ? &kernels->f64 : nullptr);

@@ -92,6 +92,17 @@ void hand_over(ValueId id, Backend& backend, RowTaker& taker) {
       taker.take_rows(id, item, head, 0, shape.rows, value->matrix(item, head));
 }
 
+// Its earlier rows, and behind them those that were just computed.
+std::shared_ptr<const Tensor> filled_cache(const Value& cache, const Tensor* earlier, const Tensor& newest) {
+  const auto all = std::make_shared<Tensor>(cache.shape);
+  const Index old = cache.shape.rows - newest.shape().rows;
+  for_each_entry(cache.shape, [&](const Entry& at) {
+    const bool is_old = at.row < old;
+    all->at(at) = (is_old ? *earlier : newest).at(at.item, at.head, is_old ? at.row : at.row - old, at.column);
+  });
+  return all;
+}
+
 // The steps' times within the blocks, by worker, as shares of the time that the whole group took.
 void share_out(double whole, const std::vector<std::vector<double>>& by_worker, double* seconds) {
   std::vector<double> sums(by_worker.front().size());
@@ -110,7 +121,7 @@ std::unique_ptr<Backend> make_backend(const Plan& plan, const Schedule& schedule
       if (step.op == Op::softcap) expect_float(step.cap, "softcap");
       if (step.op == Op::norm && step.norm.eps != 0) expect_float(step.norm.eps, "eps");
     }
-  return options.device.is_cpu() ? make_cpu_backend(plan, schedule, options.dtype)
+  return options.device.is_cpu() ? make_cpu_backend(plan, schedule, options.dtype, options.whole)
                                  : make_opencl_backend(plan, options.device, options.dtype);
 }
 
@@ -185,6 +196,9 @@ Trace run(const Plan& plan, const RunOptions& options) {
     run_group(plan, group, *backend, workers, nullptr);
     const ValueId result = plan.steps[group.first_step].out;
     if (options.rounding && plan.value(result).step) round_result(result, *options.rounding, *backend);
+    for (std::size_t id = 0; id < plan.values.size(); ++id)
+      if (const Value& cache = plan.values[id]; cache.newest >= 0 && schedule.last_use[at(cache.newest)] == g)
+        backend->set(static_cast<ValueId>(id), filled_cache(cache, options.earlier[id].get(), *backend->get(cache.newest)));
     for (std::size_t id = 0; id < plan.values.size(); ++id) {
       if (schedule.last_use[id] != g) continue;
       if (schedule.is_taken(static_cast<ValueId>(id)) && !schedule.only_blocks[id])

@@ -135,10 +135,9 @@ std::string_view mask_name(Mask::Kind kind) {
   return "";
 }
 
-std::vector<Row> rows_without_key(const Problem& problem, const std::vector<const Tensor*>& masks) {
+std::vector<Row> rows_without_key(const Shape& onto, const std::vector<const Tensor*>& masks) {
   std::vector<Row> rows;
   if (masks.empty()) return rows;
-  const Shape onto{problem.batch(), problem.heads, problem.queries(), problem.keys()};
   std::vector<std::vector<double>> room(masks.size());
   std::vector<const double*> numbers(masks.size());
   const auto is_hidden = [&](Index j) {

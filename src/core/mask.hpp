@@ -18,11 +18,11 @@ std::vector<double> alibi_slopes(Index heads);
 // The key under which a mask stands in a problem file: "causal", "padding", …
 std::string_view mask_name(Mask::Kind kind);
 
-// The rows of scores that may attend to no key, whatever the numbers: (item, head, query) from 0, in order.
+// The rows of scores of this shape that may attend to no key, whatever the numbers: (item, head, query) from 0, in order.
 struct Row {
   Index item, head, query;
   bool operator==(const Row&) const = default;
 };
-std::vector<Row> rows_without_key(const Problem& problem, const std::vector<const Tensor*>& masks);
+std::vector<Row> rows_without_key(const Shape& onto, const std::vector<const Tensor*>& masks);
 
 }  // namespace mha

@@ -16,7 +16,7 @@ using ValueId = int;
 
 // A matrix (for each batch item and head) that is given, or that a step computes.
 struct Value {
-  enum class Role { input, weight, bias, constant, mask, step };
+  enum class Role { input, weight, bias, constant, mask, cache, step };
   Role role = Role::step;
   std::string symbol;     // "X", "W_Q", "Q", "1/√d_k"; without the head's number
   bool per_head = false;  // the symbol takes the head's number
@@ -25,6 +25,7 @@ struct Value {
   int layer = 0;                           // whose step, weight, … it is, from 0; the final norm stands in the last one
   std::shared_ptr<const Tensor> constant;  // null for what a step computes
   int mask = -1;                           // for Role::mask: its place in Problem::masks
+  ValueId newest = -1;                     // for Role::cache: whose rows stand behind those that are there already
 };
 
 struct Step {
@@ -45,9 +46,16 @@ struct Step {
   int layer = 0;  // from 0
 };
 
+// Where the rows of a plan of new rows stand: behind so many tokens, whose keys and values lie in caches but for the first
+// ones, which a window has dropped.
+struct Past {
+  Index tokens = 0, dropped = 0;
+};
+
 struct Plan {
   std::vector<Value> values;
   std::vector<Step> steps;
+  std::vector<Past> past = {};  // by layer; empty: of all rows
 
   const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
   // The value that holds this step's result in this layer (X and the final norm are those of all), or nothing where there

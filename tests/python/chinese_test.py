@@ -14,7 +14,7 @@ import in_chinese
 from mha import MHA, SOURCE, run
 
 COMMANDS = ["run", "explain", "check", "compare", "exercise", "import", "mistakes", "examples", "devices", "bench", "schema",
-            "cost", "shapes", "models", "inspect"]
+            "cost", "shapes", "models", "inspect", "decode"]
 
 
 def labels():
@@ -74,7 +74,8 @@ class Chinese(unittest.TestCase):
                           ["run", "worked", "--against", "cpu"], ["bench", "worked", "--repeat", "1", "--loop"],
                           ["cost", "stack"], ["cost", "--model", "gemma-7b", "--tokens", "9", "--bias", "--mlp", "7"],
                           ["cost", "worked", "--sweep", "heads"], ["cost", "worked", "--against", "heads=1"],
-                          ["inspect", "worked"], ["inspect", "stack", "grouped", "padding", "cross"], ["shapes", "stack"], ["shapes", "grouped"], ["shapes", "packed", "--labels"]]:
+                          ["inspect", "worked"], ["inspect", "stack", "grouped", "padding", "cross"],
+                          ["decode"], ["decode", "rotary"], ["decode", "stack", "--prompt", "3"], ["shapes", "stack"], ["shapes", "grouped"], ["shapes", "packed", "--labels"]]:
             done = in_locale(*arguments)
             self.assertEqual(done.returncode, 0, done.stderr.decode())
             self.expect_chinese(done.stdout, arguments)

@@ -62,6 +62,10 @@ void write_parameters(const ProblemPen& pen) {
 
 }  // namespace
 
+void write_config(JsonWriter& json, const Problem& problem) {
+  write_config({json, problem, false, true});
+}
+
 void write_steps(JsonWriter& json, const StepMatrices& steps) {
   const auto of = [&](StepId step) -> const Tensor* {  // a norm stands under its name, whatever its place
     if (placed(StepId::norm, true) == step || placed(StepId::mlp_norm, true) == step) return nullptr;
@@ -115,6 +119,14 @@ void write_trace(Sink& sink, const Problem& problem, const Plan& plan, const Tra
   json.text("dtype", dtype_name(trace.dtype));
   json.integer("rounding", trace.rounding);
   write_config(pen);
+  write_computed(json, problem, plan, trace, selection, with_weights);
+  json.end();
+  json.finish();
+}
+
+void write_computed(JsonWriter& json, const Problem& problem, const Plan& plan, const Trace& trace,
+                    const Selection& selection, bool with_weights) {
+  const ProblemPen pen{json, problem, with_weights, true};
   const bool stack = !problem.layers.empty();
   if (with_weights && (!stack || problem.final_norm)) write_parameters(pen);
   const auto chosen = [&](StepId step, int layer) -> const Tensor* {
@@ -153,8 +165,6 @@ void write_trace(Sink& sink, const Problem& problem, const Plan& plan, const Tra
   }
   if (open) json.end();
   if (stack) write_steps(json, steps_of(0, [](StepId step) { return step == StepId::final_norm; }));
-  json.end();
-  json.finish();
 }
 
 }  // namespace mha::io

@@ -21,6 +21,13 @@ struct StepMatrices {
 // Members of the open object: {"X": …, "packed": {"Q": …}, "heads": [{"head": 1, "Q": …}, …], "concat": …, "output": …}.
 void write_steps(JsonWriter& json, const StepMatrices& steps);
 
+// A member of the open object: sizes, rules, labels.
+void write_config(JsonWriter& json, const Problem& problem);
+
+// Members of the open object: the chosen steps, those of a stack in "layers", and with `with_weights` the weights.
+void write_computed(JsonWriter& json, const Problem& problem, const Plan& plan, const Trace& trace,
+                    const Selection& selection, bool with_weights);
+
 // Writes what was kept of the chosen steps and heads. `with_weights` adds the problem's weights, in the form in which the
 // problem gave them, and its masks' matrices. Flushing the sink is left to the caller.
 void write_trace(Sink& sink, const Problem& problem, const Plan& plan, const Trace& trace, const Selection& selection,

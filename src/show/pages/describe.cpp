@@ -20,19 +20,12 @@ Phase phase_of(StepId step) {
   return step >= StepId::mlp_norm ? Phase::mlp : Phase::together;
 }
 
-class RunPage {
+// One item of the batch.
+class ItemPage {
  public:
-  explicit RunPage(Scenes layers)
-      : layers_(std::move(layers)), page_(layers_.front().options.language, layers_.front().options.index_base) {}
+  ItemPage(const Scenes& layers, PageBuilder& page) : layers_(layers), page_(page) {}
 
-  Document describe() {
-    add_header(layers_, page_);
-    for (Index item = 0; item < layers_.front().problem.batch(); ++item) add_item(item);
-    return page_.take();
-  }
-
- private:
-  void add_item(Index item) {
+  void add(Index item) {
     const Scene& first = layers_.front();
     if (first.problem.batched) add_item_heading(first, item);
     if (first.options.selection.has(StepId::X)) add_inputs(first, {item, 0}, page_);
@@ -40,6 +33,7 @@ class RunPage {
     add_phase(layers_.back(), Phase::end, {item, 0}, {page_.say(phrase::behind_all_layers)});
   }
 
+ private:
   void add_layer(const Scene& scene, Index item) {
     if (scene.is_stack() && std::any_of(scene.plan.steps.begin(), scene.plan.steps.end(), [&](const Step& step) {
           return scene.has(step) && phase_of(step.id) != Phase::end;
@@ -86,18 +80,27 @@ class RunPage {
       if (!headed && scene.is_stack() && phase != Phase::end) heading.insert(heading.begin(), layer_heading(scene));
       if (!headed) page_.section(heading);
       headed = true;
+      if (step.id == StepId::scores && !scene.plan.past.empty()) add_cache(scene, place, page_);
       add_step(scene, step, number, place, page_);
     }
   }
 
-  Scenes layers_;
-  PageBuilder page_;
+  const Scenes& layers_;
+  PageBuilder& page_;
 };
 
 }  // namespace
 
+void add_item(const Scenes& layers, Index item, PageBuilder& page) {
+  ItemPage(layers, page).add(item);
+}
+
 Document describe(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& options) {
-  return RunPage(scenes_of(problem, plan, trace, options)).describe();
+  const Scenes layers = scenes_of(problem, plan, trace, options);
+  PageBuilder page(options.language, options.index_base);
+  add_header(layers, page);
+  for (Index item = 0; item < problem.batch(); ++item) add_item(layers, item, page);
+  return page.take();
 }
 
 }  // namespace mha::show

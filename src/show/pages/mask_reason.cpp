@@ -24,12 +24,13 @@ class MaskReason {
 
   // Of a mask that adds `added`, which is not 0.
   Words of(const Mask& mask, double added) const {
-    const Index stands_at =
-        query_ + mask.align.value_or(Align{}).offset(place_.item, scene_.problem.queries(), scene_.problem.keys());
+    const Index shift = mask.align.value_or(Align{}).offset(place_.item, scene_.problem.queries(), scene_.problem.keys());
+    const Past past = scene_.past();
+    const Index stands_at = query_ + past.tokens - past.dropped + shift;
     switch (mask.kind) {
       case Mask::Kind::none: return {};
       case Mask::Kind::causal:
-        return stands_at == query_ ? told(phrase::causal) : told(phrase::causal_shifted, scene_.counted(stands_at));
+        return shift == 0 ? told(phrase::causal) : told(phrase::causal_shifted, scene_.counted(stands_at + past.dropped));
       case Mask::Kind::window:
         return key_ < stands_at ? told(phrase::window_left, stands_at - key_, mask.left.value_or(0))
                                 : told(phrase::window_right, key_ - stands_at, mask.right.value_or(0));

@@ -37,6 +37,12 @@ void add_inputs(const Scene& scene, Place place, PageBuilder& page);
 // `number` is the step's place in the plan, from 1.
 void add_step(const Scene& scene, const Step& step, int number, Place place, PageBuilder& page);
 
+// Keys and values as they lie in the cache, the new rows marked.
+void add_cache(const Scene& scene, Place place, PageBuilder& page);
+
+// X and all steps of one item.
+void add_item(const Scenes& layers, Index item, PageBuilder& page);
+
 // The small print of a step: its meaning, and what its formula alone does not say.
 std::vector<Words> captions_of(const Scene& scene, const Step& step, Place place);
 

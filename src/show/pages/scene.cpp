@@ -8,6 +8,7 @@ namespace mha::show {
 namespace {
 
 Words named(const Scene& scene, const Text& phrase, Axis axis, Index item, Index i) {
+  i += axis == Axis::keys ? scene.past().dropped : scene.past().tokens;
   Words words(say(scene.options.language, phrase, scene.counted(i)));
   const std::vector<std::string>& labels = labels_of(scene.problem, axis, item);
   if (static_cast<std::size_t>(i) >= labels.size()) return words;
@@ -15,11 +16,17 @@ Words named(const Scene& scene, const Text& phrase, Axis axis, Index item, Index
       say_words(scene.options.language, phrase::in_parentheses, {Words().quote(labels[static_cast<std::size_t>(i)])}));
 }
 
-std::vector<Row> keyless_rows(const Problem& problem, const Plan& plan, int layer) {
+std::vector<Row> keyless_rows(const Scene& scene) {
   std::vector<const Tensor*> masks;
-  for (const Value& value : plan.values)
-    if (value.role == Value::Role::mask && value.layer == layer) masks.push_back(value.constant.get());
-  return rows_without_key(problem, masks);
+  for (const Value& value : scene.plan.values)
+    if (value.role == Value::Role::mask && value.layer == scene.layer) masks.push_back(value.constant.get());
+  const Problem& problem = scene.problem;
+  Shape onto{problem.batch(), problem.heads, problem.queries(), problem.keys()};
+  if (!scene.plan.past.empty()) {
+    onto.rows = scene.plan.values.front().shape.rows;  // of X
+    onto.cols = scene.past().tokens - scene.past().dropped + onto.rows;
+  }
+  return rows_without_key(onto, masks);
 }
 
 // As NumPy prints: beyond so many entries, only the first and last three of each long axis.
@@ -32,7 +39,8 @@ Shown shown_of(Index size, Index entries, bool full) {
 }
 
 NumberStyle::Origin origin_of(Value::Role role) {
-  return role == Value::Role::step ? NumberStyle::Origin::computed : NumberStyle::Origin::given;
+  const bool computed = role == Value::Role::step || role == Value::Role::cache;
+  return computed ? NumberStyle::Origin::computed : NumberStyle::Origin::given;
 }
 
 }  // namespace
@@ -47,7 +55,7 @@ Scene::Scene(const Problem& of_problem, const Plan& of_plan, const Trace& of_tra
       options(with_options) {}
 
 const std::vector<Row>& Scene::keyless() const {
-  if (!keyless_) keyless_ = keyless_rows(problem, plan, layer);
+  if (!keyless_) keyless_ = keyless_rows(*this);
   return *keyless_;
 }
 
@@ -69,9 +77,10 @@ bool is_one_row_for_all(const Value& value) {
   return value.shape.rows == 1 && (value.role == Value::Role::bias || value.role == Value::Role::mask);
 }
 
-Index position_of_row(const Problem& problem, const Step& rotation, Index row) {
-  const Rope& rope = *problem.rope;
-  return rotation.id == StepId::Q_rot ? rope.query_position(row) : rope.key_position(row, problem.X_kv.has_value());
+Index position_of_row(const Scene& scene, const Step& rotation, Index row) {
+  const Rope& rope = *scene.problem.rope;
+  row += scene.past().tokens;
+  return rotation.id == StepId::Q_rot ? rope.query_position(row) : rope.key_position(row, scene.problem.X_kv.has_value());
 }
 
 const std::vector<std::string>& labels_of(const Problem& problem, Axis axis, Index item) {

@@ -46,6 +46,8 @@ struct Scene {
   Scene(const Problem& of_problem, const Plan& of_plan, const Trace& of_trace, const PageOptions& with_options,
         int of_layer = 0);
 
+  // Where the rows stand.
+  Past past() const { return plan.past.empty() ? Past{} : plan.past[static_cast<std::size_t>(layer)]; }
   bool is_stack() const { return !whole.layers.empty(); }
   // What stands in this layer: a step of it is on the page where it is chosen.
   bool has(const Step& step) const { return step.layer == layer && options.selection.has(step.id, layer); }
@@ -84,7 +86,7 @@ bool is_one_row_for_all(const Value& value);
 bool is_given_matrix(const Value& value);
 
 // Where a row that is rotated stands.
-Index position_of_row(const Problem& problem, const Step& rotation, Index row);
+Index position_of_row(const Scene& scene, const Step& rotation, Index row);
 
 enum class Axis { none, queries, keys };
 

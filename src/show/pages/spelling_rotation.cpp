@@ -9,7 +9,7 @@ namespace mha::show {
 // At position 0 nothing turns.
 EntryAt Spelling::first_turned() const {
   for (Index r = 0; r < result_.shown_rows().count(); ++r)
-    if (const Index row = result_.shown_rows().place(r); position_of_row(scene_.problem, step_, row) != 0) return {row, 0};
+    if (const Index row = result_.shown_rows().place(r); position_of_row(scene_, step_, row) != 0) return {row, 0};
   return {};
 }
 
@@ -27,7 +27,7 @@ Spelling::RightSide Spelling::rotation(const Terms& terms, Index row, As as, boo
   const Rope& rope = *scene_.problem.rope;
   const Index pair = cosine.at.column;
   const double exponent = -2.0 * static_cast<double>(pair) / static_cast<double>(rope.dims);
-  const Index place = position_of_row(scene_.problem, step_, row);
+  const Index place = position_of_row(scene_, step_, row);
   const double angle = static_cast<double>(place) * std::pow(rope.base, exponent);
   RightSide sides = equal_to(turned(word(cosine, as), word(sine, as)));
   // A changed plan may turn by another angle, of which nothing but the cosine and the sine is known.

@@ -33,9 +33,8 @@ Words factor_text(const Scene& scene, const Step& step) {
 std::string rotation_text(const Scene& scene, const Step& step) {
   const Language language = scene.options.language;
   const Index pairs = scene.plan.value(step.in[1]).shape.cols;
-  const std::string positions = enumerated(language, scene.plan.value(step.out).shape.rows, [&](Index row) {
-    return fmt::format("{}", position_of_row(scene.problem, step, row));
-  });
+  const std::string positions = enumerated(language, scene.plan.value(step.out).shape.rows,
+                                           [&](Index row) { return fmt::format("{}", position_of_row(scene, step, row)); });
   const std::string columns = enumerated(language, pairs, [&](Index t) {
     const Columns pair = columns_of_pair(step.pairing, t, pairs);
     return say(language, phrase::pair, scene.counted(pair.first), scene.counted(pair.second));
@@ -166,6 +165,29 @@ void add_inputs(const Scene& scene, Place place, PageBuilder& page) {
     if (value.role != Value::Role::input) continue;
     add_input(scene, static_cast<ValueId>(i), name, value.step ? name.meaning : phrase::keys_and_values_from, place, page);
   }
+}
+
+void add_cache(const Scene& scene, Place place, PageBuilder& page) {
+  StepHeading heading{std::nullopt, page.say(phrase::cache), "", ""};
+  Equation equation;
+  for (std::size_t i = 0; i < scene.plan.values.size(); ++i) {
+    const Value& value = scene.plan.values[i];
+    const ValueId id = static_cast<ValueId>(i);
+    if (value.role != Value::Role::cache || value.layer != scene.layer) continue;
+    if (const std::optional<Index> earlier = earlier_head(scene, id, place.head))
+      return page.caption(phrase::same_cache, scene.counted(own_head(scene, id, place.head)), scene.counted(*earlier));
+    const std::string comma = equation.parts.empty() ? "" : ", ";
+    heading.formula += comma + symbol(scene, id, place);
+    heading.shapes += comma + fmt::format("{}×{}", value.shape.rows, value.shape.cols);
+    if (!equation.parts.empty()) equation.parts.emplace_back(",");
+    equation.parts.emplace_back(*labelled_matrix(scene, id, place));
+  }
+  page.add(std::move(heading));
+  const Past past = scene.past();
+  const Index base = scene.options.index_base, rows = scene.plan.values.front().shape.rows;
+  page.caption(past.tokens == past.dropped ? phrase::cache_new : phrase::cache_grows,
+               range_text(past.tokens, past.tokens + rows - 1, base), range_text(past.dropped, past.tokens - 1, base));
+  add_equation(scene, std::move(equation), page);
 }
 
 void add_step(const Scene& scene, const Step& step, int number, Place place, PageBuilder& page) {

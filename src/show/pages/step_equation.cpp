@@ -50,7 +50,8 @@ Axes axes_of_step(StepId step) {
 Axes axes_of(const Value& value) {
   if (value.step) return axes_of_step(*value.step);
   switch (value.role) {
-    case Value::Role::input: return {Axis::keys, Axis::none};  // X_kv
+    case Value::Role::input:  // X_kv
+    case Value::Role::cache: return {Axis::keys, Axis::none};
     case Value::Role::mask: return {value.shape.rows > 1 ? Axis::queries : Axis::none, Axis::keys};
     case Value::Role::weight:
     case Value::Role::bias:
@@ -60,17 +61,20 @@ Axes axes_of(const Value& value) {
   return {};
 }
 
-std::vector<std::string> shown_labels(const Problem& problem, Axis axis, Index item, const Shown& shown) {
+std::vector<std::string> shown_labels(const Problem& problem, Axis axis, Index item, const Shown& shown, const Past* past) {
   const std::vector<std::string>& all = labels_of(problem, axis, item);
+  const Index before = past == nullptr ? 0 : axis == Axis::keys ? past->dropped : past->tokens;
+  const Index size = static_cast<Index>(all.size());
   std::vector<std::string> labels;
-  if (static_cast<Index>(all.size()) != shown.size) return labels;
-  for (Index i = 0; i < shown.count(); ++i) labels.push_back(all[static_cast<std::size_t>(shown.place(i))]);
+  if (past == nullptr ? size != shown.size : size < before + shown.size) return labels;
+  for (Index i = 0; i < shown.count(); ++i) labels.push_back(all[static_cast<std::size_t>(before + shown.place(i))]);
   return labels;
 }
 
-void add_labels(Matrix& matrix, const Problem& problem, Axes axes, Index item) {
-  matrix.row_labels = shown_labels(problem, axes.rows, item, matrix.rows);
-  matrix.column_labels = shown_labels(problem, axes.columns, item, matrix.columns);
+// `past`: of new rows.
+void add_labels(Matrix& matrix, const Problem& problem, Axes axes, Index item, const Past* past = nullptr) {
+  matrix.row_labels = shown_labels(problem, axes.rows, item, matrix.rows, past);
+  matrix.column_labels = shown_labels(problem, axes.columns, item, matrix.columns, past);
 }
 
 // Shades, marks of hidden entries, and row sums.
@@ -87,6 +91,11 @@ void add_weights(const View& view, Matrix& matrix) {
       if (weight == 0) cell.mark = Cell::Mark::hidden;
     }
   }
+}
+
+void mark_new_rows(Index old, Matrix& matrix) {
+  for (std::size_t i = 0; i < matrix.cells.size(); ++i)
+    if (matrix.rows.place(static_cast<Index>(i) / matrix.columns.count()) >= old) matrix.cells[i].mark = Cell::Mark::worked;
 }
 
 void mark_hidden(const View& view, Matrix& matrix) {
@@ -200,9 +209,13 @@ std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place plac
   if (!view) return std::nullopt;
   const Value& value = scene.plan.value(id);
   Axes axes = axes_of(value);
+  const bool is_cache = value.role == Value::Role::cache, new_rows = !scene.plan.past.empty();
+  if (new_rows && !is_cache && axes.rows == Axis::keys) axes.rows = Axis::queries;  // K and V of the new tokens
   if (transposed) std::swap(axes.rows, axes.columns);
   Matrix matrix = view->matrix(symbol(scene, id, place, transposed));
-  add_labels(matrix, scene.problem, axes, place.item);
+  const Past past = scene.past();
+  add_labels(matrix, scene.problem, axes, place.item, new_rows ? &past : nullptr);
+  if (is_cache && !transposed) mark_new_rows(past.tokens - past.dropped, matrix);
   if (value.step == StepId::weights)
     add_weights(*view, matrix);
   else

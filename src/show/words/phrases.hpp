@@ -140,6 +140,11 @@ inline constexpr Text sum_of_heads{"sum of {} over all heads", "各头 {} 之和
 inline constexpr Text maximum_of_heads{"maximum of {} over all heads", "各头 {} 的最大值"};
 inline constexpr Text identity_output{"W_O is the identity: the heads are not mixed", "W_O 为单位矩阵：各头的结果不再混合"};
 
+inline constexpr Text cache{"Cache", "缓存"};
+inline constexpr Text cache_new{"new: {0}; the cache was empty", "新写：{0}；缓存原来是空的"};
+inline constexpr Text cache_grows{"new: {0}; read, not computed again: {1}", "新写：{0}；直接读取、不再计算：{1}"};
+inline constexpr Text same_cache{"key/value head {} has one cache, shown in head {}", "键值头 {} 只有一份缓存，见头 {}"};
+
 // What is left out.
 inline constexpr Text columns_of{"{}, columns {} of {}", "{}，第 {} 列，共 {} 列"};
 inline constexpr Text column_of{"{}, column {} of {}", "{}，第 {} 列，共 {} 列"};

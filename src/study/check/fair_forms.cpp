@@ -118,7 +118,7 @@ std::vector<Row> keyless_rows(const Problem& problem) {
   std::vector<const Tensor*> masks;
   for (const Value& value : right.values)
     if (value.role == Value::Role::mask) masks.push_back(value.constant.get());
-  return rows_without_key(problem, masks);
+  return rows_without_key({problem.batch(), problem.heads, problem.queries(), problem.keys()}, masks);
 }
 
 // 1/m is added to what is 0 in these rows.

@@ -1,0 +1,151 @@
+// Cuts the plan to new rows, puts caches where it reads keys and values, and runs it step after step.
+#include "study/decode/decode.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/cost.hpp"
+#include "core/error.hpp"
+#include "study/mistakes/plan_editor.hpp"
+
+namespace mha::study {
+namespace {
+
+constexpr Text needs_X_kv{
+    "decoding writes keys and values from X, token by token, but the steps K and V read X_kv; `mha run` computes "
+    "cross-attention",
+    "解码时由 X 逐个词元写出键和值，而这里的步骤 K 和 V 读取 X_kv；交叉注意力请用 `mha run`"};
+constexpr Text needs_later{
+    "the step {0} needs tokens that are written later: query {1} may look at key {2}; \"mask\": \"causal\" hides them",
+    "步骤 {0} 要用到后面才写出的词元：查询 {1} 能看到键 {2}；请用 \"mask\": \"causal\" 遮住它们"};
+
+void expect_no_later_key(const Problem& problem, int layer, Index index_base) {
+  const Problem& own = problem.layer(layer);
+  std::vector<Tensor> masks;
+  for (const Mask& mask : own.masks) masks.push_back(mask_tensor(mask, own));
+  const Shape onto{1, own.heads, own.queries(), own.keys()};
+  for_each_entry(onto, [&](const Entry& at) {
+    const auto hides = [&](const Tensor& mask) { return mask.spread(onto, at) == show::minus_infinity; };
+    if (at.column <= at.row || std::any_of(masks.begin(), masks.end(), hides)) return;
+    const std::string where = problem.layers.empty() ? "" : fmt::format("layer{}.", layer + index_base);
+    throw Error(needs_later, where + "weights", at.row + index_base, at.column + index_base);
+  });
+}
+
+// These rows and columns of each matrix.
+std::shared_ptr<const Tensor> part_of(const Tensor& whole, compute::Range rows, compute::Range columns) {
+  const auto part =
+      std::make_shared<Tensor>(Shape{1, whole.shape().heads, rows.last - rows.first, columns.last - columns.first});
+  for_each_entry(part->shape(), [&](const Entry& at) {
+    part->at(at) = whole.at(0, at.head, rows.first + at.row, columns.first + at.column);
+  });
+  return part;
+}
+
+// What is given for each row, cut to these; keys and values are read from caches.
+Plan plan_of_rows(const Plan& whole, const Problem& problem, compute::Range rows, bool drops = true) {
+  Plan plan = whole;
+  for (int layer = 0; layer < problem.layer_count(); ++layer)
+    plan.past.push_back({rows.first, drops ? dropped_before(problem.layer(layer), rows.first) : 0});
+  for (Value& value : plan.values) {
+    const bool is_mask = value.role == Value::Role::mask;
+    if (!is_mask && value.role != Value::Role::input && value.role != Value::Role::constant) continue;
+    const compute::Range keys{plan.past[static_cast<std::size_t>(value.layer)].dropped, rows.last};
+    const Index cols = value.shape.cols;
+    value.constant = part_of(*value.constant, value.shape.rows == 1 ? compute::Range{0, 1} : rows,
+                             is_mask && cols > 1 ? keys : compute::Range{0, cols});
+    value.shape = value.constant->shape();
+  }
+  for (Step& step : plan.steps) {
+    if (step.id != StepId::scores && step.id != StepId::head_output) continue;
+    Value cache = plan.value(step.in[1]);
+    cache.role = Value::Role::cache;
+    cache.step.reset();
+    cache.newest = step.in[1];
+    cache.shape.rows = rows.last - plan.past[static_cast<std::size_t>(step.layer)].dropped;
+    step.in[1] = static_cast<ValueId>(plan.values.size());
+    plan.values.push_back(std::move(cache));
+  }
+  infer_shapes(plan);
+  return plan;
+}
+
+Index multiply_adds_of(const Plan& plan) {
+  Index sum = 0;
+  for (const Step& step : plan.steps) sum = compute::exact_sum(sum, compute::count_of(plan, step).multiply_adds);
+  return sum;
+}
+
+// The run alone has a score for a key that was dropped.
+double largest_difference(const DecodedStep& step, const Trace& run) {
+  double largest = 0;
+  for (std::size_t id = 0; id < run.values.size(); ++id) {
+    const Value& value = step.plan.values[id];
+    if (!run.values[id]) continue;
+    const bool by_key = *value.step >= StepId::scores && *value.step <= StepId::weights;
+    const Index dropped = by_key ? step.plan.past[static_cast<std::size_t>(value.layer)].dropped : 0;
+    for_each_entry(value.shape, [&](const Entry& at) {
+      const double own = step.trace.values[id]->at(at);
+      const double other = run.values[id]->at(0, at.head, step.first + at.row, dropped + at.column);
+      if (own == other || (std::isnan(own) && std::isnan(other))) return;
+      const double apart = std::abs(own - other);
+      largest = std::max(largest, std::isnan(apart) ? -show::minus_infinity : apart);
+    });
+  }
+  return largest;
+}
+
+// By ValueId: the rows that lie in each cache when row `next` comes.
+std::vector<std::shared_ptr<const Tensor>> kept_in_caches(const Problem& problem, const DecodedStep& step) {
+  std::vector<std::shared_ptr<const Tensor>> kept(step.plan.values.size());
+  for (std::size_t id = 0; id < kept.size(); ++id) {
+    const Value& cache = step.plan.values[id];
+    if (cache.role != Value::Role::cache) continue;
+    const Index gone = dropped_before(problem.layer(cache.layer), step.first + step.count) -
+                       step.plan.past[static_cast<std::size_t>(cache.layer)].dropped;
+    kept[id] = part_of(*step.trace.values[id], {gone, cache.shape.rows}, {0, cache.shape.cols});
+  }
+  return kept;
+}
+
+}  // namespace
+
+Index dropped_before(const Problem& layer, Index next) {
+  Index first = 0;
+  for (const Mask& mask : layer.masks)
+    if (mask.kind == Mask::Kind::window && mask.left)
+      first = std::max(first, next + mask.align.value_or(Align{}).offset(0, layer.queries(), layer.keys()) - *mask.left);
+  return std::min(first, next);
+}
+
+Decoding decode(const Problem& problem, Index prompt, Index index_base, compute::RunOptions options) {
+  if (problem.X_kv) throw Error(needs_X_kv);
+  for (int layer = 0; layer < problem.layer_count(); ++layer) expect_no_later_key(problem, layer, index_base);
+  Decoding all{make_plan(problem), {}, {}, {}, {}, {}};
+  options.keep = compute::values_to_keep(all.whole, Selection{}, false);
+  options.keep[0] = false;  // X
+  all.run = compute::run(all.whole, options);
+  options.whole = &all.whole;
+  for (Index first = 0, count = prompt; first < problem.queries(); first += count, count = 1) {
+    const Index last = first + count;
+    DecodedStep step{first, count, plan_of_rows(all.whole, problem, {first, last}), {}};
+    options.keep.resize(step.plan.values.size(), true);  // the caches
+    options.earlier.resize(step.plan.values.size());
+    step.trace = compute::run(step.plan, options);
+    options.earlier = kept_in_caches(problem, step);
+    all.projected_tokens.cached += count;
+    all.projected_tokens.anew += last;
+    all.multiply_adds.cached = compute::exact_sum(all.multiply_adds.cached, multiply_adds_of(step.plan));
+    all.multiply_adds.anew =
+        compute::exact_sum(all.multiply_adds.anew, multiply_adds_of(plan_of_rows(all.whole, problem, {0, last}, false)));
+    all.difference = std::max(all.difference, largest_difference(step, all.run));
+    all.steps.push_back(std::move(step));
+  }
+  for (const auto& cache : options.earlier)
+    if (cache) all.kept.push_back(*cache), all.cache_numbers += cache->size();
+  return all;
+}
+
+}  // namespace mha::study

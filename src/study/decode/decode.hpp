@@ -1,0 +1,46 @@
+// A causal computation as a model that writes does it: the new rows alone, with the keys and values of earlier ones from a
+// cache.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "compute/engine.hpp"
+#include "io/files/sink.hpp"
+#include "show/pages/describe.hpp"
+
+namespace mha::study {
+
+// Rows first … first + count of X.
+struct DecodedStep {
+  Index first, count;
+  Plan plan;
+  Trace trace;
+};
+
+struct Multiplied {
+  Index cached = 0, anew = 0;  // anew: if each step computed all rows up to its own
+};
+
+struct Decoding {
+  Plan whole;  // of all rows at once, as `run` computes them
+  Trace run;
+  std::vector<DecodedStep> steps;
+  Multiplied projected_tokens, multiply_adds;
+  std::vector<Tensor> kept;  // at the end: K and V of each layer
+  Index cache_numbers = 0;   // of these
+  double difference = 0;     // the largest between a number of the steps and the same one of the run
+};
+
+// One item: the first `prompt` tokens at once, then one after the other. An Error, which counts from `index_base`, names
+// the step that needs later tokens. The decoding refers to the problem.
+Decoding decode(const Problem& problem, Index prompt, Index index_base, compute::RunOptions options);
+
+// So many keys have left the caches of a layer when row `next` comes: its windows show them to no query from there on.
+Index dropped_before(const Problem& layer, Index next);
+
+show::Document decoding_page(const Problem& problem, const Decoding& decoding, const show::PageOptions& options);
+
+void write_decoding(io::Sink& sink, const Problem& problem, const Decoding& decoding, Selection selection);
+
+}  // namespace mha::study

@@ -1,0 +1,86 @@
+// Decoding as JSON: each step in the form of a trace.
+#include "io/json/writer.hpp"
+#include "io/problem/trace_writer.hpp"
+#include "study/decode/decode.hpp"
+
+namespace mha::study {
+namespace {
+
+// The step's trace with a column for each key so far: −∞, or weight 0, for what a window has dropped.
+Trace with_dropped_keys(const DecodedStep& step) {
+  Trace trace = step.trace;
+  for (std::size_t id = 0; id < trace.values.size(); ++id) {
+    const Value& value = step.plan.values[id];
+    const Index dropped = step.plan.past[static_cast<std::size_t>(value.layer)].dropped;
+    if (dropped == 0 || !value.step || *value.step < StepId::scores || *value.step > StepId::weights) continue;
+    const Shape& shape = value.shape;
+    const auto wide = std::make_shared<Tensor>(Shape{1, shape.heads, shape.rows, dropped + shape.cols});
+    wide->fill(value.step == StepId::weights ? 0 : show::minus_infinity);
+    for_each_entry(shape,
+                   [&](const Entry& at) { wide->at(0, at.head, at.row, dropped + at.column) = trace.values[id]->at(at); });
+    trace.values[id] = wide;
+  }
+  return trace;
+}
+
+void write_caches(io::JsonWriter& json, const Tensor& K, const Tensor& V, Dtype dtype) {
+  json.begin_array("heads");
+  for (Index head = 0; head < K.shape().heads; ++head) {
+    json.begin_object();
+    json.integer("kv_head", head + 1);
+    for (const auto& [name, cache] : {std::pair("K", &K), std::pair("V", &V)}) {
+      const Shape& shape = cache->shape();  // perhaps without rows
+      json.key(name);
+      json.matrix(cache->data() + head * shape.rows * shape.cols, shape.rows, shape.cols, dtype);
+    }
+    json.end();
+  }
+  json.end();
+}
+
+void write_pair(io::JsonWriter& json, std::string_view name, const Multiplied& pair) {
+  json.begin_object(name, io::Spread::line);
+  json.integer("cached", pair.cached);
+  json.integer("anew", pair.anew);
+  json.end();
+}
+
+}  // namespace
+
+void write_decoding(io::Sink& sink, const Problem& problem, const Decoding& decoding, Selection selection) {
+  selection.steps[static_cast<std::size_t>(StepId::X)] = false;  // given, not computed
+  io::JsonWriter json(sink);
+  json.begin_object();
+  json.text("format", "mha-decode");
+  json.integer("version", 1);
+  io::write_config(json, problem);
+  json.begin_array("steps");
+  for (const DecodedStep& step : decoding.steps) {
+    json.begin_object();
+    json.integer("first", step.first + 1);
+    json.integer("count", step.count);
+    io::write_computed(json, problem, step.plan, with_dropped_keys(step), selection, false);
+    json.end();
+  }
+  json.end();
+  json.begin_object("cache");
+  const bool stack = !problem.layers.empty();
+  if (stack) json.begin_array("layers");
+  for (std::size_t i = 0; i < decoding.kept.size(); i += 2) {
+    if (stack) json.begin_object(), json.integer("layer", static_cast<Index>(i / 2 + 1));
+    write_caches(json, decoding.kept[i], decoding.kept[i + 1], decoding.run.dtype);
+    if (stack) json.end();
+  }
+  if (stack) json.end();
+  json.end();
+  json.begin_object("cost");
+  write_pair(json, "projected_tokens", decoding.projected_tokens);
+  write_pair(json, "multiply_adds", decoding.multiply_adds);
+  json.integer("cache_numbers", decoding.cache_numbers);
+  json.end();
+  json.number("difference", decoding.difference);
+  json.end();
+  json.finish();
+}
+
+}  // namespace mha::study
