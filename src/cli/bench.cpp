@@ -74,11 +74,8 @@ Problem random_layer(Index tokens, Index d_model, Index heads) {
 }
 
 Problem problem_from(const BenchOptionTexts& texts, World& world) {
-  if (texts.problem.size() > 1)
-    throw Error({"one problem at a time, but '{}' and '{}' were given", "一次只能有一道题目，而这里给出了 '{}' 和 '{}'"},
-                texts.problem[0], texts.problem[1]);
-  if (!texts.tokens && !texts.d_model && !texts.heads)
-    return read_problem(texts.problem.empty() ? "worked" : texts.problem.front(), world, texts.allow_outside);
+  const std::string name = one_problem(texts.problem);
+  if (!texts.tokens && !texts.d_model && !texts.heads) return read_problem(name, world, texts.allow_outside);
   if (!texts.problem.empty())
     throw Error({"a problem and --tokens, --d-model or --heads: these make a random layer, which takes the problem's place",
                  "既有题目又有 --tokens、--d-model 或 --heads：后者生成一层随机数来代替题目"});

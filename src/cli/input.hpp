@@ -14,7 +14,7 @@ namespace mha::cli {
 Problem read_problem(const std::string& name, World& world, bool allow_outside = false);
 
 // The one that is named, else this example.
-std::string one_problem(const std::vector<std::string>& names, const char* otherwise);
+std::string one_problem(const std::vector<std::string>& names, const char* otherwise = "worked");
 
 // Each of these may be "-", but only one of them.
 void refuse_two_standard_inputs(const std::vector<std::string>& names);

@@ -45,8 +45,8 @@ struct RunRequest {
   bool against_cpu = false;  // instead of the page
 };
 
-// --format goes before the ending, but arrays are what no --format names. What is no ordinary file (/dev/stdout, a pipe) has
-// no ending to go by.
+// --format goes before the ending, but arrays are what no --format names. What is no ordinary file (/dev/stdout, a pipe)
+// has no ending to go by.
 const Format& format_of_output(const std::string& path, const Format& otherwise, bool is_named) {
   const Format* format = format_of_file(path, run_formats);
   if (format != nullptr && is_named && format->kind == Format::Kind::arrays)
@@ -71,7 +71,7 @@ show::PageOptions page_of_run(const RunOptionTexts& texts, const World& world, c
 
 RunRequest run_request_from(const RunOptionTexts& texts, const World& world) {
   RunRequest request;
-  request.problem = one_problem(texts.problem, "worked");
+  request.problem = one_problem(texts.problem);
   request.format = &format_named(texts.format, run_formats);
   for (const std::string& path : texts.output)
     request.outputs.emplace_back(path, &format_of_output(path, *request.format, texts.format.has_value()));

@@ -45,9 +45,7 @@ void declare_sizes(CommandLine& app, SizeTexts& texts) {
 
 SizedProblem sized_problem(const SizeTexts& texts, bool packed, World& world) {
   const study::Sizes sizes = sizes_from(texts);
-  if (texts.problem.size() > 1)
-    throw Error({"one problem at a time, but '{}' and '{}' were given", "一次只能有一道题目，而这里给出了 '{}' 和 '{}'"},
-                texts.problem[0], texts.problem[1]);
+  const std::string name = one_problem(texts.problem);
   if (texts.model && !texts.problem.empty())
     throw Error({"--model {} and the problem '{}': leave one of them out", "--model {} 和题目 '{}' 只能写一个"},
                 *texts.model, texts.problem[0]);
@@ -64,7 +62,7 @@ SizedProblem sized_problem(const SizeTexts& texts, bool packed, World& world) {
                    "用大小组成一层需要 --d-model、--heads 和 --tokens；也可以写一道题目或 --model"});
     return {study::shaped(study::blank_problem(packed), sizes)};
   }
-  Problem problem = read_problem(texts.problem.empty() ? "worked" : texts.problem.front(), world, texts.allow_outside);
+  Problem problem = read_problem(name, world, texts.allow_outside);
   return {sizes.any() ? study::shaped(problem, sizes) : std::move(problem)};
 }
 

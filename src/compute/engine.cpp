@@ -92,13 +92,14 @@ void hand_over(ValueId id, Backend& backend, RowTaker& taker) {
       taker.take_rows(id, item, head, 0, shape.rows, value->matrix(item, head));
 }
 
-// Its earlier rows, and behind them those that were just computed.
-std::shared_ptr<const Tensor> filled_cache(const Value& cache, const Tensor* earlier, const Tensor& newest) {
-  const auto all = std::make_shared<Tensor>(cache.shape);
-  const Index old = cache.shape.rows - newest.shape().rows;
-  for_each_entry(cache.shape, [&](const Entry& at) {
-    const bool is_old = at.row < old;
-    all->at(at) = (is_old ? *earlier : newest).at(at.item, at.head, is_old ? at.row : at.row - old, at.column);
+// The last ones of its earlier rows, and behind them those that were just computed.
+std::shared_ptr<const Tensor> filled_cache(const Shape& shape, const Tensor* earlier, const Tensor& newest) {
+  const auto all = std::make_shared<Tensor>(shape);
+  const Index old = shape.rows - newest.shape().rows;
+  for_each_entry(shape, [&](const Entry& at) {
+    const Tensor& from = at.row < old ? *earlier : newest;
+    const Index row = at.row - old + (at.row < old ? earlier->shape().rows : 0);
+    all->at(at) = from.at(at.item, at.head, row, at.column);
   });
   return all;
 }
@@ -198,7 +199,8 @@ Trace run(const Plan& plan, const RunOptions& options) {
     if (options.rounding && plan.value(result).step) round_result(result, *options.rounding, *backend);
     for (std::size_t id = 0; id < plan.values.size(); ++id)
       if (const Value& cache = plan.values[id]; cache.newest >= 0 && schedule.last_use[at(cache.newest)] == g)
-        backend->set(static_cast<ValueId>(id), filled_cache(cache, options.earlier[id].get(), *backend->get(cache.newest)));
+        backend->set(static_cast<ValueId>(id),
+                     filled_cache(cache.shape, options.earlier[id].get(), *backend->get(cache.newest)));
     for (std::size_t id = 0; id < plan.values.size(); ++id) {
       if (schedule.last_use[id] != g) continue;
       if (schedule.is_taken(static_cast<ValueId>(id)) && !schedule.only_blocks[id])

@@ -16,7 +16,7 @@ struct RunOptions {
   int threads = 0;              // 0: one for each core; the results never depend on it, and small problems use one
   std::vector<bool> take = {};  // by ValueId: computed values whose rows go to `taker`, kept or not
   RowTaker* taker = nullptr;
-  std::vector<std::shared_ptr<const Tensor>> earlier = {};  // by ValueId: what lies in a cache already
+  std::vector<std::shared_ptr<const Tensor>> earlier = {};  // by ValueId: what a cache held, oldest row first
   const Plan* whole = nullptr;  // of which this plan is a part: the CPU takes the kernels of the whole, for the same bits
 };
 

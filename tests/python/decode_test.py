@@ -416,7 +416,7 @@ class Decoding(unittest.TestCase):
 
     def test_a_window_drops_rows_and_says_so(self):
         text = page("rotary", "--heads", "1")
-        self.assertIn("window: key 1 (one) leaves the cache, no later query can see it", text)
+        self.assertIn("window: leaving the cache, since no later query can see them: keys 1", text)
         self.assertIn("new: 4; read, not computed again: 2–3", text)
         step = decoded("rotary")["steps"][3]
         for name in ("scores", "scaled", "capped", "masked"):
@@ -425,7 +425,7 @@ class Decoding(unittest.TestCase):
         problem = draw_problem(np.random.default_rng(1), "window self")
         problem["X"] = problem["X"][:2]
         text = " ".join(output("decode", "-", "--prompt", "2", "--lang", "en", input=json.dumps(problem).encode()).split())
-        self.assertIn("window: keys 1–2 leave the cache, no later query can see them", text)
+        self.assertIn("window: leaving the cache, since no later query can see them: keys 1–2", text)
         self.assertIn("Cache at the end: 0 numbers", text)
 
     def test_positions_and_names_are_those_of_the_whole(self):

@@ -44,27 +44,35 @@ std::shared_ptr<const Tensor> part_of(const Tensor& whole, compute::Range rows, 
   return part;
 }
 
+bool is_product_over_keys(const Step& step) {
+  return step.id == StepId::scores || step.id == StepId::head_output;
+}
+
+const Past& past_of(const Plan& plan, const Value& value) {
+  return plan.past[static_cast<std::size_t>(value.layer)];
+}
+
 // What is given for each row, cut to these; keys and values are read from caches.
-Plan plan_of_rows(const Plan& whole, const Problem& problem, compute::Range rows, bool drops = true) {
+Plan plan_of_rows(const Plan& whole, const Problem& problem, compute::Range rows) {
   Plan plan = whole;
   for (int layer = 0; layer < problem.layer_count(); ++layer)
-    plan.past.push_back({rows.first, drops ? dropped_before(problem.layer(layer), rows.first) : 0});
+    plan.past.push_back({rows.first, dropped_before(problem.layer(layer), rows.first)});
   for (Value& value : plan.values) {
     const bool is_mask = value.role == Value::Role::mask;
     if (!is_mask && value.role != Value::Role::input && value.role != Value::Role::constant) continue;
-    const compute::Range keys{plan.past[static_cast<std::size_t>(value.layer)].dropped, rows.last};
+    const compute::Range keys{past_of(plan, value).dropped, rows.last};
     const Index cols = value.shape.cols;
     value.constant = part_of(*value.constant, value.shape.rows == 1 ? compute::Range{0, 1} : rows,
                              is_mask && cols > 1 ? keys : compute::Range{0, cols});
     value.shape = value.constant->shape();
   }
   for (Step& step : plan.steps) {
-    if (step.id != StepId::scores && step.id != StepId::head_output) continue;
+    if (!is_product_over_keys(step)) continue;
     Value cache = plan.value(step.in[1]);
     cache.role = Value::Role::cache;
     cache.step.reset();
     cache.newest = step.in[1];
-    cache.shape.rows = rows.last - plan.past[static_cast<std::size_t>(step.layer)].dropped;
+    cache.shape.rows = rows.last - past_of(plan, cache).dropped;
     step.in[1] = static_cast<ValueId>(plan.values.size());
     plan.values.push_back(std::move(cache));
   }
@@ -72,9 +80,14 @@ Plan plan_of_rows(const Plan& whole, const Problem& problem, compute::Range rows
   return plan;
 }
 
-Index multiply_adds_of(const Plan& plan) {
+// Of the first `rows` of n rows, with as many keys.
+Index multiply_adds_of(const Plan& plan, Index rows, Index n) {
   Index sum = 0;
-  for (const Step& step : plan.steps) sum = compute::exact_sum(sum, compute::count_of(plan, step).multiply_adds);
+  for (const Step& step : plan.steps) {
+    Index own = compute::count_of(plan, step).multiply_adds / n * rows;
+    if (is_product_over_keys(step)) own = own / n * rows;
+    sum = compute::exact_sum(sum, own);
+  }
   return sum;
 }
 
@@ -85,7 +98,7 @@ double largest_difference(const DecodedStep& step, const Trace& run) {
     const Value& value = step.plan.values[id];
     if (!run.values[id]) continue;
     const bool by_key = *value.step >= StepId::scores && *value.step <= StepId::weights;
-    const Index dropped = by_key ? step.plan.past[static_cast<std::size_t>(value.layer)].dropped : 0;
+    const Index dropped = by_key ? past_of(step.plan, value).dropped : 0;
     for_each_entry(value.shape, [&](const Entry& at) {
       const double own = step.trace.values[id]->at(at);
       const double other = run.values[id]->at(0, at.head, step.first + at.row, dropped + at.column);
@@ -95,19 +108,6 @@ double largest_difference(const DecodedStep& step, const Trace& run) {
     });
   }
   return largest;
-}
-
-// By ValueId: the rows that lie in each cache when row `next` comes.
-std::vector<std::shared_ptr<const Tensor>> kept_in_caches(const Problem& problem, const DecodedStep& step) {
-  std::vector<std::shared_ptr<const Tensor>> kept(step.plan.values.size());
-  for (std::size_t id = 0; id < kept.size(); ++id) {
-    const Value& cache = step.plan.values[id];
-    if (cache.role != Value::Role::cache) continue;
-    const Index gone = dropped_before(problem.layer(cache.layer), step.first + step.count) -
-                       step.plan.past[static_cast<std::size_t>(cache.layer)].dropped;
-    kept[id] = part_of(*step.trace.values[id], {gone, cache.shape.rows}, {0, cache.shape.cols});
-  }
-  return kept;
 }
 
 }  // namespace
@@ -134,17 +134,22 @@ Decoding decode(const Problem& problem, Index prompt, Index index_base, compute:
     options.keep.resize(step.plan.values.size(), true);  // the caches
     options.earlier.resize(step.plan.values.size());
     step.trace = compute::run(step.plan, options);
-    options.earlier = kept_in_caches(problem, step);
+    options.earlier = step.trace.values;
     all.projected_tokens.cached += count;
     all.projected_tokens.anew += last;
-    all.multiply_adds.cached = compute::exact_sum(all.multiply_adds.cached, multiply_adds_of(step.plan));
-    all.multiply_adds.anew =
-        compute::exact_sum(all.multiply_adds.anew, multiply_adds_of(plan_of_rows(all.whole, problem, {0, last}, false)));
+    const auto add = [](Index& sum, Index number) { sum = compute::exact_sum(sum, number); };
+    add(all.multiply_adds.cached, multiply_adds_of(step.plan, 1, 1));
+    add(all.multiply_adds.anew, multiply_adds_of(all.whole, last, problem.queries()));
     all.difference = std::max(all.difference, largest_difference(step, all.run));
     all.steps.push_back(std::move(step));
   }
-  for (const auto& cache : options.earlier)
-    if (cache) all.kept.push_back(*cache), all.cache_numbers += cache->size();
+  const DecodedStep& last = all.steps.back();
+  for (std::size_t id = all.whole.values.size(); id < last.plan.values.size(); ++id) {
+    const Value& cache = last.plan.values[id];
+    const Index gone = dropped_before(problem.layer(cache.layer), problem.queries()) - past_of(last.plan, cache).dropped;
+    all.kept.push_back(*part_of(*last.trace.values[id], {gone, cache.shape.rows}, {0, cache.shape.cols}));
+    all.cache_numbers += all.kept.back().size();
+  }
   return all;
 }
 

@@ -38,13 +38,6 @@ void write_caches(io::JsonWriter& json, const Tensor& K, const Tensor& V, Dtype 
   json.end();
 }
 
-void write_pair(io::JsonWriter& json, std::string_view name, const Multiplied& pair) {
-  json.begin_object(name, io::Spread::line);
-  json.integer("cached", pair.cached);
-  json.integer("anew", pair.anew);
-  json.end();
-}
-
 }  // namespace
 
 void write_decoding(io::Sink& sink, const Problem& problem, const Decoding& decoding, Selection selection) {
@@ -74,8 +67,13 @@ void write_decoding(io::Sink& sink, const Problem& problem, const Decoding& deco
   if (stack) json.end();
   json.end();
   json.begin_object("cost");
-  write_pair(json, "projected_tokens", decoding.projected_tokens);
-  write_pair(json, "multiply_adds", decoding.multiply_adds);
+  for (const auto& [name, work] :
+       {std::pair("projected_tokens", decoding.projected_tokens), std::pair("multiply_adds", decoding.multiply_adds)}) {
+    json.begin_object(name, io::Spread::line);
+    json.integer("cached", work.cached);
+    json.integer("anew", work.anew);
+    json.end();
+  }
   json.integer("cache_numbers", decoding.cache_numbers);
   json.end();
   json.number("difference", decoding.difference);

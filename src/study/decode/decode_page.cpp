@@ -17,9 +17,8 @@ constexpr Text one_after_another{
 constexpr Text step_of{"Step {} of {}", "第 {} 步（共 {} 步）"};
 constexpr Text token{"token {0}", "词元 {0}"};
 constexpr Text prompt_tokens{"the prompt, tokens {0}", "提示，词元 {0}"};
-constexpr Text leaves{"window: {0} leaves the cache, no later query can see it", "窗口：{0}离开缓存，后面的查询都看不到它"};
-constexpr Text leave{"window: keys {} leave the cache, no later query can see them",
-                     "窗口：键 {} 离开缓存，后面的查询都看不到它们"};
+constexpr Text leaving{"window: leaving the cache, since no later query can see them: keys {}",
+                       "窗口：离开缓存，因为后面的查询都看不到：键 {}"};
 constexpr Text what_it_saves{"What the cache saves", "缓存省了什么"};
 constexpr Text with_cache{"with the cache", "有缓存"};
 constexpr Text without_cache{"without", "无缓存"};
@@ -36,10 +35,8 @@ constexpr Text differs{"Largest difference to the rows that `mha run` computes a
 void add_dropped(const show::Scene& scene, Index next, show::PageBuilder& page) {
   const Index from = scene.past().dropped, to = dropped_before(scene.problem, next);
   if (from == to) return;
-  show::Words words(scene.is_stack() ? page.say(show::phrase::in_layer, scene.counted(scene.layer)) : "");
-  page.paragraph(words.append(
-      to - from == 1 ? show::say_words(page.language(), leaves, {show::key_name(scene, 0, 0)})
-                     : show::Words(page.say(leave, show::range_text(from, to - 1, scene.options.index_base)))));
+  const std::string where = scene.is_stack() ? page.say(show::phrase::in_layer, scene.counted(scene.layer)) : "";
+  page.paragraph(where + page.say(leaving, show::range_text(from, to - 1, scene.options.index_base)));
 }
 
 void add_step(const DecodedStep& step, const show::Scenes& layers, const show::Words& heading, show::PageBuilder& page) {
