@@ -104,6 +104,10 @@ std::vector<Index> parse_heads(const std::string& text, Index heads, const show:
   return parse_numbers("--heads", text, heads, static_cast<int>(page.index_base), {"head", "头"});
 }
 
+std::vector<Index> parse_layers(const std::string& text, const Problem& problem, const show::PageOptions& page) {
+  return parse_numbers("--layers", text, problem.layer_count(), static_cast<int>(page.index_base), {"layer", "层"});
+}
+
 void declare_selection(CommandLine& app, SelectionTexts& texts) {
   declare_option(app, "--steps", texts.steps, "LIST",
                  {"show and export only these steps, such as scores,weights or Q-V or packed",
@@ -118,9 +122,7 @@ void declare_selection(CommandLine& app, SelectionTexts& texts) {
 void choose(const SelectionTexts& texts, const Problem& problem, show::PageOptions& page) {
   if (texts.steps) page.selection.steps = parse_steps(*texts.steps);
   if (texts.heads) page.selection.heads = parse_heads(*texts.heads, problem.most_heads(), page);
-  if (texts.layers)
-    page.selection.layers =
-        parse_numbers("--layers", *texts.layers, problem.layer_count(), static_cast<int>(page.index_base), {"layer", "层"});
+  if (texts.layers) page.selection.layers = parse_layers(*texts.layers, problem, page);
 }
 
 void declare_threads(CommandLine& app, std::optional<std::string>& text) {

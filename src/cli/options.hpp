@@ -66,6 +66,7 @@ show::PageOptions page_from(const PageOptionTexts& texts, const World& world, in
 show::TextStyle style_from(const PageOptionTexts& texts, const World& world);
 
 // --heads LIST, counted as the page counts.
+std::vector<Index> parse_layers(const std::string& text, const Problem& problem, const show::PageOptions& page);
 std::vector<Index> parse_heads(const std::string& text, Index heads, const show::PageOptions& page);
 
 // --steps, --heads, --layers.

@@ -101,8 +101,8 @@ TEST_CASE("rows without a key are found in each item and head", "[mask]") {
   mask.matrix = block;
   const Tensor first = mask_tensor(mask, p);
   const Tensor second = mask_tensor(of_kind(Mask::Kind::causal), p);
-  CHECK(rows_without_key(p, {&first}).empty());
-  CHECK(rows_without_key(p, {&first, &second}) == std::vector<Row>{{0, 1, 0}});
+  CHECK(rows_without_key(block.shape(), {&first}).empty());
+  CHECK(rows_without_key(block.shape(), {&first, &second}) == std::vector<Row>{{0, 1, 0}});
 }
 
 }  // namespace mha::test

@@ -33,6 +33,8 @@ STUDY_PAGES = {
     "compare_mistake": (0, ["compare", "worked", "--mistake", "no_scale", "--steps", "scaled,weights,output"]),
     "compare_heads": (0, ["compare", "bag_zh", "bag_one_head_zh"]),
     "mistakes": (0, ["mistakes", "worked"]),
+    "decode": (0, ["decode", "causal"]),
+    "decode_window": (0, ["decode", "rotary", "--prompt", "2", "--heads", "2"]),
 }
 
 
