@@ -41,6 +41,9 @@ WEIGHTS = [
     ("verb_zh", 1, 2, [1], 0.9, 0.1),
     ("verb_zh", 2, 2, [4], 0.9, 0.1),
     ("verb_one_head_zh", 1, 2, [1, 4], 0.45, 5e-3),
+    *[("gift_zh", head, 7, [column], 0.886, 5e-4) for head, column in ((1, 4), (2, 6), (3, 8))],
+    *[("gift_zh", head, row, [column], 0.886, 5e-4) for head, row, column in ((1, 4, 1), (3, 8, 3), (1, 2, 1), (3, 2, 3))],
+    ("gift_one_head_zh", 1, 7, [4, 6, 8], 0.286, 5e-4),
     ("induction", 1, 4, [2], 0.975, 0.025),
     ("cross", 1, 1, [1], 0.95, 0.05),
     ("cross", 1, 2, [3], 0.95, 0.05),
@@ -70,6 +73,21 @@ class Examples(unittest.TestCase):
         self.assertEqual(bag, "小明 把 苹果 放进 书包 因为 它 太小 了".split())
         animal = trace("animal")["config"]["token_labels"]
         self.assertEqual(animal, "The animal was tired . It lay down .".split())
+
+    def test_one_head_of_equal_width_mixes(self):
+        three, one = trace("gift_zh"), trace("gift_one_head_zh")
+        self.assertEqual([three["config"][key] for key in ("heads", "d_v")], [3, 4])
+        self.assertEqual([one["config"][key] for key in ("heads", "d_v")], [1, 12])
+        gives = [round(number, 3) for number in three["output"][6]]
+        self.assertEqual([gives[column - 1] for column in (3, 6, 12)], [.903, .886, .903])
+        self.assertLess(max(gives[column - 1] for column in (4, 7, 8, 11)), .04)
+        mixed = one["output"][6]
+        self.assertEqual(mixed[:4] * 3, mixed)
+        self.assertAlmostEqual(mixed[2], mixed[3], 12)
+        told = json.loads(output("compare", "gift_zh", "--as-one-head", "--format", "json"))
+        right = {step["step"]: step["right"] for step in told["steps"] if "right" in step}
+        for step, expected in (("weights", one["heads"][0]["weights"]), ("output", one["output"])):
+            self.assertLess(max(abs(a - b) for x, y in zip(right[step], expected) for a, b in zip(x, y)), 1e-12)
 
     def test_pencil_examples_do_not_saturate(self):
         for name in PENCIL:
