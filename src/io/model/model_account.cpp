@@ -22,8 +22,8 @@ Saying layers_of(const Imported& found) {
 
 Saying heads_of(const HeadCounts& counts) {
   const auto& [heads, kv_heads, d_k] = counts;
-  const Saying words = say({"{} ({}) of d_k {} ({})", "{}（{}），d_k = {}（{}）"}, counted(heads.value, "head"), heads.from,
-                           d_k.value, d_k.from);
+  Saying words = say({"{} ({}) of d_k {} ({})", "{}（{}），d_k = {}（{}）"}, counted(heads.value, "head"), heads.from,
+                     d_k.value, d_k.from);
   if (kv_heads.value == heads.value) return words;
   return say({"{} on {} ({})", "{}，{}（{}）"}, words, counted(kv_heads.value, "key/value head"), kv_heads.from);
 }

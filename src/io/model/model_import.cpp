@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <tuple>
 
 #include "core/error.hpp"
@@ -38,7 +37,8 @@ using TypesOfFamilies = std::map<std::string_view, const Family*>;  // by model_
                  "one of them does, say which: --family {}",
                  "config.json 的 {1} 是 {0}，mha "
                  "不认识张量名称如此（{2}）的这种模型；如果它的注意力与其中某一种相同，请说明是哪一种：--family {3}"},
-                type->key, quote(type->value), listed(std::views::keys(types)), fmt::join(names, "|"));
+                type->key, quote(type->value), listed(column_of(types, &TypesOfFamilies::value_type::first)),
+                fmt::join(names, "|"));
   if (names.size() > 1)
     throw Error({"several families name their tensors q_proj, k_proj, v_proj and o_proj, and {} says which this is; say it "
                  "with --family {}, and --rope-base, --window, --softcap and --scale where they are not the usual ones",

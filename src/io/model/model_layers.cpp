@@ -168,6 +168,7 @@ constexpr Text known_names = {
 
 [[noreturn]] void refuse_choice(const std::vector<AttentionPlace>& places, const LayerChoice& choice) {
   std::vector<std::string> prefixes;
+  prefixes.reserve(places.size());
   for (const AttentionPlace& place : places) prefixes.push_back(quote(place.prefix));
   if (choice.layer)
     throw Error({"layer {} has several attentions: {}; choose one with --prefix and the beginning of its name",

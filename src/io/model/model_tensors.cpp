@@ -214,8 +214,7 @@ HeadCounts count_heads(const AttentionTensors& tensors, bool grouped, const Mode
       : config.head_count()
           ? SaidCount{h, {"no num_key_value_heads in config.json", "config.json 没有 num_key_value_heads"}}
           : SaidCount{std::max<Index>(1, k.out / d_k.value), by_shapes};
-  const HeadCounts counts{*heads, agreed("--kv-heads", options.kv_heads, of_grouped("num_key_value_heads")).value_or(alike),
-                          d_k};
+  HeadCounts counts{*heads, agreed("--kv-heads", options.kv_heads, of_grouped("num_key_value_heads")).value_or(alike), d_k};
   check_keys_and_values(counts, tensors);
   return counts;
 }
