@@ -16,13 +16,16 @@ function(mha_embed target output)
   target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/embedded/${output})
 endfunction()
 
-# One file as a text of the binary: mha_embed_text(TARGET NAME FILE) gives `std::string_view NAME()`.
+# One file as a text of the binary: mha_embed_text(TARGET NAME FILE) gives `std::string_view NAME()`, and its hash in
+# hexadecimal digits as NAME_sha256().
 function(mha_embed_text target name file)
   string(REPLACE "mha_" "mha::" namespace ${target})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   file(READ ${file} text)
   set(content "#include <string_view>\n\nnamespace ${namespace} {\n\nstd::string_view ${name}() {\n")
-  string(APPEND content "  return R\"~embedded~(${text})~embedded~\";\n}\n\n}  // namespace ${namespace}\n")
+  string(APPEND content "  return R\"~embedded~(${text})~embedded~\";\n}\n\n")
+  string(SHA256 hash "${text}")
+  string(APPEND content "std::string_view ${name}_sha256() {\n  return \"${hash}\";\n}\n\n}  // namespace ${namespace}\n")
   file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/embedded/${name}.cpp CONTENT "${content}")
   target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/embedded/${name}.cpp)
 endfunction()

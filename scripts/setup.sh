@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2034
 
 build_packages=(g++ cmake make libcli11-dev libfmt-dev nlohmann-json3-dev libutf8proc-dev libzip-dev zlib1g-dev opencl-c-headers)
-test_packages=(catch2 python3 python3-numpy python3-jsonschema ocl-icd-libopencl1 pocl-opencl-icd)
+test_packages=(catch2 python3 python3-numpy python3-jsonschema ocl-icd-libopencl1 pocl-opencl-icd
+  chromium chromium-driver python3-selenium python3-pip poppler-utils)
 check_packages=(clang libclang-rt-dev clang-format clang-tidy shellcheck)
 
 # quietly WHAT COMMAND…: one line that says what happens; the command's own output, less make's progress, only if it
@@ -48,6 +49,15 @@ install_missing() {
   quietly "updating the list of packages" "${as_root[@]}" apt-get update
   quietly "installing ${missing[*]}" \
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${missing[@]}"
+}
+
+# fetch_axe FOLDER: axe-core, which looks for what keeps people from using a page, from the package on PyPI that carries it.
+# Without a network the test that needs it is skipped.
+fetch_axe() {
+  if [[ ! -d $1 ]] && ! python3 -m pip install --quiet --no-deps --target "$1" axe-selenium-python==2.1.6 > /dev/null 2>&1; then
+    rm -rf "$1"
+    echo "axe-core could not be fetched; the test of accessibility will be skipped" >&2
+  fi
 }
 
 # build PRESET TARGET [CMAKE OPTION…]

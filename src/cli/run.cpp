@@ -81,6 +81,8 @@ RunRequest run_request_from(const RunOptionTexts& texts, const World& world) {
     throw Error({"--against shows what the arithmetic of a device does; leave out --round, which changes every step",
                  "--against 显示设备的算术误差；请去掉会改变每一步的 --round"});
   request.page = page_of_run(texts, world, request.arithmetic);
+  request.page.sources = request.format->sources || std::any_of(request.outputs.begin(), request.outputs.end(),
+                                                                [](const auto& output) { return output.second->sources; });
   request.style = style_from(texts.page, world);
   return request;
 }

@@ -86,6 +86,7 @@ struct Shown {
 
   Index count() const { return before + after; }
   bool all() const { return count() == size; }
+  bool has(Index place) const { return place < before || place >= size - after; }
   // Where the i-th shown one stands in the whole.
   Index place(Index i) const { return i < before ? i : size - count() + i; }
   // As drawn, with one line (or column) more for what is left out: how many there are, and which of the shown ones it is.
@@ -109,6 +110,32 @@ struct ColumnGroup {
   Index columns = 0;
 };
 
+// One entry with its numbers: "Q[1,1]", then "= 1·1 + 0·0", then "= 1".
+struct Work {
+  struct Line {
+    std::string relation;
+    std::string expression;  // may be broken at its spaces
+    Words remark;
+  };
+  std::string entry;
+  std::vector<Line> lines;
+};
+
+// Where an entry stands in which matrix: "A1", row, column, as a person counts and types.
+struct EntryName {
+  std::string matrix;
+  Index row = 0, column = 0;
+};
+
+// How the entries that a page shows come about, for formats in which one can ask a number where it is from: as the matrix
+// is stored, whatever way it is shown.
+struct Sources {
+  std::string name;                // of the matrix: "A1", "layer2.A1", "item1.A1"
+  std::vector<std::string> exact;  // the shown entries in full, row after row
+  std::vector<Work> works;         // of each, where a step on this page computes it here
+  std::vector<std::vector<EntryName>> reads;
+};
+
 // Labels are there for each shown row or column, or not at all.
 struct Matrix {
   std::string symbol;
@@ -117,6 +144,8 @@ struct Matrix {
   std::vector<std::string> row_labels, column_labels;  // the person's
   std::vector<ColumnGroup> groups;                     // over all columns, or none
   std::vector<std::string> row_sums;
+  bool transposed = false;
+  std::optional<Sources> sources = {};
 
   const Cell& cell(Index row, Index column) const {
     return cells[static_cast<std::size_t>(row * columns.count() + column)];
@@ -127,17 +156,6 @@ struct Matrix {
 struct Equation {
   using Part = std::variant<Matrix, std::string>;
   std::vector<Part> parts;
-};
-
-// One entry with its numbers: "Q[1,1]", then "= 1·1 + 0·0", then "= 1".
-struct Work {
-  struct Line {
-    std::string relation;
-    std::string expression;  // may be broken at its spaces
-    Words remark;
-  };
-  std::string entry;
-  std::vector<Line> lines;
 };
 
 struct Table {

@@ -79,6 +79,16 @@ std::vector<ReadEntry> Spelling::entries_read(EntryAt at) const {
   return all;
 }
 
+std::vector<ReadEntry> Spelling::shown_entries_read(EntryAt at) const {
+  std::vector<ReadEntry> all = entries_read(at);
+  std::erase_if(all, [this](const ReadEntry& read) {
+    const View& operand = operands_[read.operand];
+    return value_of(read.operand).role == Value::Role::constant || !operand.shown_rows().has(read.at.row) ||
+           !operand.shown_columns().has(read.at.column);
+  });
+  return all;
+}
+
 Spelling::RightSide Spelling::right_side(EntryAt at, As as, bool in_full) const {
   const Terms terms = this->terms(at);
   const auto count = static_cast<Index>(terms.size());

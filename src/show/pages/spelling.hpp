@@ -43,6 +43,8 @@ class Spelling {
 
   // All entries that are read, constants among them, each once.
   std::vector<ReadEntry> entries_read(EntryAt at) const;
+  // Those of them that pages show.
+  std::vector<ReadEntry> shown_entries_read(EntryAt at) const;
   double number(const ReadEntry& read) const;
   // What is added up: products and biases, scores and masks, the exponentials of a softmax, heads. Empty for what is no
   // sum.

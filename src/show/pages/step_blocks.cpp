@@ -102,11 +102,28 @@ void add_every_entry(const Spelling& spelling, PageBuilder& page) {
       page.add(spelling.spell({rows.place(row), columns.place(column)}));
 }
 
+// Every shown entry of the result in full, and which entries it is computed from.
+void add_sources(const Scene& scene, const Step& step, const Spelling& spelling, Sources& sources) {
+  const Shown rows = spelling.result().shown_rows(), columns = spelling.result().shown_columns();
+  for (Index row = 0; row < rows.count(); ++row)
+    for (Index column = 0; column < columns.count(); ++column) {
+      const EntryAt at{rows.place(row), columns.place(column)};
+      sources.works.push_back(spelling.spell_in_full(at));
+      std::vector<EntryName>& reads = sources.reads.emplace_back();
+      for (const ReadEntry& read : spelling.shown_entries_read(at))
+        reads.push_back({typed_name(scene, step.in[read.operand], read.place), scene.counted(read.at.row),
+                         scene.counted(read.at.column)});
+    }
+}
+
 void add_matrices_and_work(const Scene& scene, const Step& step, Place place, PageBuilder& page) {
   const std::optional<Spelling> spelling = Spelling::of(scene, step, place);
   const bool one_entry = spelling && scene.options.work == PageOptions::Work::first;
   const std::optional<EntryAt> worked = one_entry ? std::optional(spelling->telling_entry()) : std::nullopt;
-  add_equation(scene, equation_of(scene, step, place, worked), page);
+  std::optional<Equation> equation = equation_of(scene, step, place, worked);
+  if (spelling && scene.options.sources && equation)
+    add_sources(scene, step, *spelling, *std::get<Matrix>(equation->parts.back()).sources);
+  add_equation(scene, std::move(equation), page);
   if (one_entry) page.add(spelling->spell(*worked));
   if (spelling && scene.options.work == PageOptions::Work::all) add_every_entry(*spelling, page);
 }

@@ -1,6 +1,8 @@
 // The matrices of a step.
 #include "show/pages/page_parts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "show/words/notation.hpp"
@@ -128,6 +130,18 @@ std::vector<ColumnGroup> head_groups(const Scene& scene, ValueId part, Place pla
   return groups;
 }
 
+Sources exact_numbers(const Scene& scene, ValueId id, Place place) {
+  const View view = *View::of(scene, id, place);
+  const bool in_f32 = scene.trace.dtype == Dtype::f32 && scene.plan.value(id).role == Value::Role::step;
+  Sources sources{typed_name(scene, id, place), {}, {}, {}};
+  for (Index row = 0; row < view.shown_rows().count(); ++row)
+    for (Index column = 0; column < view.shown_columns().count(); ++column) {
+      const double number = view.at(view.shown_rows().place(row), view.shown_columns().place(column));
+      sources.exact.push_back(in_f32 ? fmt::format("{}", static_cast<float>(number)) : full_text(number));
+    }
+  return sources;
+}
+
 class EquationBuilder {
  public:
   EquationBuilder(const Scene& scene, const Step& step, Place place)
@@ -213,6 +227,8 @@ std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place plac
   if (new_rows && !is_cache && axes.rows == Axis::keys) axes.rows = Axis::queries;  // K and V of the new tokens
   if (transposed) std::swap(axes.rows, axes.columns);
   Matrix matrix = view->matrix(symbol(scene, id, place, transposed));
+  matrix.transposed = transposed;
+  if (scene.options.sources) matrix.sources = exact_numbers(scene, id, place);
   const Past past = scene.past();
   add_labels(matrix, scene.problem, axes, place.item, new_rows ? &past : nullptr);
   if (is_cache && !transposed) mark_new_rows(past.tokens - past.dropped, matrix);

@@ -253,6 +253,19 @@ std::string full_entry(const Scene& scene, ValueId id, Place place, EntryAt at) 
   return (named ? fmt::format("layer{}.", scene.counted(value.layer)) : "") + entry(scene, id, place, at);
 }
 
+std::string typed_name(const Scene& scene, ValueId id, Place place) {
+  const Value& value = scene.plan.value(id);
+  const bool of_layer =
+      scene.is_stack() && value.role != Value::Role::input && !(value.step && is_of_no_layer(*value.step));
+  std::string name = of_layer ? fmt::format("layer{}.", scene.counted(value.layer)) : "";
+  if (scene.whole.batched && value.shape.batch > 1) name = fmt::format("item{}.", scene.counted(place.item)) + name;
+  name += value.mask < 0 ? value.symbol : fmt::format("mask{}", scene.counted(value.mask));
+  const Index heads = scene.problem.heads, own = value.shape.heads;
+  return value.per_head && own > 0
+             ? fmt::format("{}{}", name, scene.counted(own_head(scene, id, place.head) * (heads / own)))
+             : name;
+}
+
 std::string mask_title(Mask::Kind kind, Language language) {
   if (language == Language::en) return std::string(mask_name(kind));
   switch (kind) {

@@ -37,6 +37,9 @@ std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at);
 // In a stack with its layer, "layer2.A⁽¹⁾[1,2]": where entries of several layers stand together.
 std::string full_entry(const Scene& scene, ValueId id, Place place, EntryAt at);
 
+// The matrix as one types it, "A1", in a stack "layer2.A1" and in a batch "item1.A1": what entries are found by.
+std::string typed_name(const Scene& scene, ValueId id, Place place);
+
 // What stands between this operand, not the first, and the one before it: "·", "∘", "+".
 std::string sign_before(const Step& step, std::size_t operand);
 // "→" where a function of rows stands before it, else "=".

@@ -1,0 +1,326 @@
+"""The page for a browser, in a real one: every number tells where it comes from, by mouse, by keys and by its address."""
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import quote
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
+from mha import environment, run  # noqa: E402
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+except ImportError:
+    webdriver = None
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+AXE = next(Path(os.environ.get("MHA_AXE", "/nonexistent")).rglob("axe.min.js"), None)
+EXAMPLES = sorted(path.stem for path in (Path(os.environ["MHA_SOURCE"]) / "data").glob("*.json"))
+EXPLAINED = ("worked", "causal", "grouped", "rotary", "block", "stack", "packed", "gated")
+
+
+class Text(HTMLParser):
+    """What a reader without scripts sees, and every cell of every matrix."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.inside, self.words, self.cells, self.tags = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in ("meta", "br"):
+            self.inside.append(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        while self.inside and self.inside.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if "script" in self.inside or "style" in self.inside:
+            return
+        self.words.append(data)
+        if self.inside and self.inside[-1] == "td":
+            self.cells[-1] += data
+
+
+class Pages(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="mha-page-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def page(self, *arguments, name="page.html"):
+        result = run("run", *arguments, "-o", self.folder / name)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        return self.folder / name
+
+    def write(self, **changes):
+        problem = json.loads(run("examples", "worked").stdout)
+        path = self.folder / "problem.json"
+        path.write_text(json.dumps(problem | changes), encoding="utf-8")
+        return path
+
+
+class Files(Pages):
+    def test_all_numbers_stand_in_it_without_a_script(self):
+        text = Text(self.page("worked").read_text(encoding="utf-8"))
+        trace = json.loads(run("run", "worked", "--format", "json").stdout)
+        for row in trace["output"]:
+            for number in row:
+                self.assertIn(f"{number:.3f}", text.cells)
+        for cell in text.cells:
+            self.assertRegex(cell, r"^(-?[0-9.]+|)$")
+        self.assertIn("what each token asks for", " ".join(text.words))
+
+    def test_only_its_own_style_and_script_are_allowed(self):
+        page = self.page("worked").read_text(encoding="utf-8")
+        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+        for tag in ("style", "script"):
+            (content,) = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.S)
+            digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+            self.assertIn(f"{tag}-src 'sha256-{digest}'", policy)
+        self.assertIn("default-src 'none'", policy)
+        for tag, attributes in Text(page).tags:
+            self.assertFalse({"style", "src", "onclick"} & set(attributes), tag)
+            self.assertTrue(attributes.get("href", "#").startswith("#"), attributes)
+
+    def test_sizes(self):
+        self.assertLess(self.page("worked").stat().st_size, 150_000)
+        import numpy
+        rng = numpy.random.default_rng(1)
+        heads = [{name: rng.normal(size=(768, 64)).round(3).tolist() for name in ("W_Q", "W_K", "W_V")} for _ in range(12)]
+        large = self.write(tokens=[f"t{i}" for i in range(128)], X=rng.normal(size=(128, 768)).round(3).tolist(), heads=heads,
+                           W_O=rng.normal(size=(768, 768)).round(3).tolist())
+        self.assertLess(self.page(large).stat().st_size, 2_000_000)
+
+    def test_what_the_person_wrote_cannot_run(self):
+        nasty = '</script><script>alert(1)</script><img src=x onerror=alert(2)>"\'&\u202e'
+        page = self.page(self.write(title=nasty, description=nasty, tokens=[nasty + str(i) for i in range(3)]))
+        text = Text(page.read_text(encoding="utf-8"))
+        self.assertEqual(sum(tag == "script" for tag, _ in text.tags), 2)
+        self.assertEqual(sum(tag == "img" for tag, _ in text.tags), 0)
+        self.assertIn("<img src=x onerror=alert(2)>", " ".join(text.words))
+        self.assertNotIn("\u202e", page.read_text(encoding="utf-8"))
+
+
+@unittest.skipIf(webdriver is None or not CHROMIUM or not DRIVER, "needs chromium, chromium-driver and python3-selenium")
+class InABrowser(Pages):
+    @classmethod
+    def setUpClass(cls):
+        options = webdriver.ChromeOptions()
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                         "--disable-ipc-flooding-protection"):
+            options.add_argument(argument)
+        options.binary_location = CHROMIUM
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        cls.browser = webdriver.Chrome(service=Service(DRIVER), options=options)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.quit()
+
+    def setUp(self):
+        super().setUp()
+        self.browser.set_window_size(1100, 1200)
+        self.asked = []
+
+    def tearDown(self):
+        self.assertEqual(self.browser.get_log("browser"), [])
+        for line in self.browser.get_log("performance"):
+            message = json.loads(line["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                self.assertTrue(message["params"]["request"]["url"].startswith(("file:", "data:")), message["params"]["request"])
+
+    def open(self, *arguments, entry=""):
+        path = self.page(*arguments)
+        self.browser.get("about:blank")
+        self.browser.get(path.as_uri() + (f"#{quote(entry)}" if entry else ""))
+
+    def js(self, code, *arguments):
+        return self.browser.execute_script(code, *arguments)
+
+    def panel(self):
+        """What it tells: the entry, its lines, the exact number, and the entries that it links to."""
+        panel = self.browser.find_element(By.ID, "panel")
+        if not panel.is_displayed():
+            return None
+        one = lambda selector: [e.get_attribute("textContent") for e in panel.find_elements(By.CSS_SELECTOR, selector)]
+        return {"entry": one("h2")[0], "lines": (one(".sum") or [""])[0].split("\n"),
+                "exact": panel.find_element(By.CSS_SELECTOR, "[data-exact]").get_attribute("data-exact"), "links": one("a")}
+
+    def press(self, *keys):
+        for key in keys:
+            self.browser.switch_to.active_element.send_keys(key)
+
+    def test_every_panel_says_what_explain_says(self):
+        for example in EXPLAINED:
+            self.open(example)
+            names = self.js("""const all = JSON.parse(document.getElementById('data').textContent).matrices;
+                               return Object.keys(all).filter(name => all[name].w);""")
+            self.assertGreater(len(names), 8)
+            for name in names:
+                result = run("explain", example, f"{name}[*,*]", "--depth", "1", "--format", "json")
+                self.assertEqual(result.returncode, 0, (example, name, result.stderr.decode()))
+                explained = json.loads(result.stdout)["entries"]
+                told = self.js("""const name = arguments[0], told = [];
+                    for (const place of arguments[1]) {
+                      location.hash = '#' + encodeURIComponent(`${name}[${place}]`);
+                      dispatchEvent(new HashChangeEvent('hashchange'));
+                      const panel = document.getElementById('panel');
+                      told.push([panel.querySelector('.sum').textContent, panel.querySelector('[data-exact]').dataset.exact]);
+                    }
+                    return told;""", name, [f"{entry['row']},{entry['column']}" for entry in explained])
+                for entry, (lines, exact) in zip(explained, told):
+                    expected = [f"{line['relation']} {line['expression']}" + (f"   {line['remark']}" if "remark" in line else "")
+                                for line in entry["work"]]
+                    self.assertEqual(lines.split("\n"), expected, (example, name, entry["entry"]))
+                    value = entry["value"]
+                    self.assertEqual(float(exact), float(value), (example, name, entry["entry"]))
+
+    def test_what_an_entry_reads_lights_up(self):
+        self.open("worked", entry="A1[2,2]")
+        panel = self.panel()
+        self.assertEqual(panel["entry"], "A⁽¹⁾[2,2]")
+        self.assertEqual(panel["exact"], "0.7679179361387025")
+        self.assertEqual(panel["links"], ["Z⁽¹⁾[2,1]", "Z⁽¹⁾[2,2]", "Z⁽¹⁾[2,3]", "head⁽¹⁾[2,1]", "head⁽¹⁾[2,2]"])
+        lit = [cell.text for cell in self.browser.find_elements(By.CSS_SELECTOR, "table[data-m=Z1] td.src")]
+        self.assertEqual(lit, ["0.000", "2.828", "1.414"])
+        self.assertEqual({cell.text for cell in self.browser.find_elements(By.CSS_SELECTOR, "td.hit")}, {"0.768"})
+        self.assertTrue(self.js("const r = document.querySelector('.step td.hit').getBoundingClientRect();"
+                                "return r.top > 0 && r.bottom < innerHeight;"))
+
+    def test_links_lead_there_and_back(self):
+        self.open("worked", entry="Y[1,1]")
+        self.browser.find_element(By.LINK_TEXT, "Concat[1,2]").click()
+        self.assertEqual(self.panel()["entry"], "Concat[1,2]")
+        self.browser.find_element(By.LINK_TEXT, "head⁽¹⁾[1,2]").click()
+        self.assertEqual(self.panel()["entry"], "head⁽¹⁾[1,2]")
+        self.browser.back()
+        self.assertEqual(self.panel()["entry"], "Concat[1,2]")
+        self.press(Keys.ESCAPE)
+        self.assertIsNone(self.panel())
+
+    def test_walk_by_keys(self):
+        self.open("worked", "--heads", "1", entry="S1[1,1]")
+        self.press(Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
+        self.assertEqual(self.panel()["entry"], "S⁽¹⁾[2,2]")
+        self.press(Keys.ARROW_LEFT, Keys.ARROW_UP, Keys.ARROW_UP)
+        self.assertEqual(self.panel()["entry"], "S⁽¹⁾[1,1]")
+        self.press(Keys.TAB)
+        self.assertEqual(self.panel()["entry"], "S⁽¹⁾[1,1]")  # the operand of the next step
+        self.press(Keys.TAB)
+        self.assertEqual(self.panel()["entry"], "Z⁽¹⁾[1,1]")
+
+    def test_pointing_and_clicking(self):
+        self.open("worked")
+        cell = self.browser.find_element(By.CSS_SELECTOR, "#Q1 td")
+        webdriver.ActionChains(self.browser).move_to_element(cell).perform()
+        self.assertEqual(self.panel()["entry"], "Q⁽¹⁾[1,1]")
+        cell = self.browser.find_elements(By.CSS_SELECTOR, "#K1 td")[3]
+        self.js("arguments[0].scrollIntoView({block: 'center'});", cell)
+        webdriver.ActionChains(self.browser).move_to_element(cell).click().perform()
+        self.assertEqual(self.panel()["entry"], "K⁽¹⁾[2,2]")
+
+    def test_decimals_and_back(self):
+        self.open("worked")
+        first = lambda: self.browser.find_element(By.CSS_SELECTOR, "#Z1 td").text
+        choose = lambda value: self.js("const s = document.getElementById('decimals'); s.value = arguments[0];"
+                                       "s.dispatchEvent(new Event('change', {bubbles: true}));", value)
+        for value, text in (("1", "0.7"), ("6", "0.707107"), ("exact", "0.7071067811865475"), ("", "0.707")):
+            choose(value)
+            self.assertEqual(first(), text)
+
+    def test_one_step_at_a_time(self):
+        self.open("worked")
+        visible = lambda: [e.get_attribute("id") for e in self.browser.find_elements(By.CSS_SELECTOR, ".step") if e.is_displayed()]
+        self.assertGreater(len(visible()), 10)
+        self.browser.find_element(By.ID, "one").click()
+        self.assertEqual(visible(), ["t1"])
+        self.press(Keys.PAGE_DOWN, Keys.PAGE_DOWN, Keys.PAGE_UP)
+        self.assertEqual(visible(), ["t2"])
+        self.press(Keys.ESCAPE)
+        self.browser.find_element(By.ID, "one").click() if len(visible()) == 1 else None
+        self.assertGreater(len(visible()), 10)
+
+    def test_lines_are_as_strong_as_the_weights(self):
+        self.open("worked")
+        self.browser.find_element(By.ID, "lines").click()
+        strengths = [float(line.get_attribute("stroke-opacity"))
+                     for line in self.browser.find_elements(By.CSS_SELECTOR, ".map:first-child line")]
+        trace = json.loads(run("run", "worked", "--format", "json").stdout)
+        self.assertEqual(strengths, [weight for row in trace["heads"][0]["weights"] for weight in row])
+        self.browser.find_elements(By.CSS_SELECTOR, ".map:first-child text")[1].click()
+        self.assertEqual(len([line for line in self.browser.find_elements(By.CSS_SELECTOR, ".map:first-child line")
+                              if line.get_attribute("visibility") != "hidden"]), 3)
+
+    def test_copies_of_a_matrix(self):
+        self.open("worked", entry="M1[1,1]")
+        self.assertIsNone(self.panel())  # no such step
+        self.open("causal", entry="M1[1,1]")
+        self.js("navigator.clipboard.writeText = async (text) => { window.copied = text; };")
+        for button in self.browser.find_elements(By.CSS_SELECTOR, "#panel .links button"):
+            name = button.text
+            button.click()
+            copied = self.js("return window.copied;")
+            if name == "NumPy":
+                import numpy as np
+                np.testing.assert_array_equal(eval(copied, {"np": np})[0, 1:], -np.inf)  # pylint: disable=eval-used
+            elif name == "JSON":
+                self.assertEqual(json.loads(copied)[0][1], "-inf")
+            else:
+                self.assertIn(r"& -\infty", copied)
+
+    def test_a_telephone_needs_no_scrolling_sideways(self):
+        self.browser.set_window_size(360, 800)
+        for example in EXAMPLES:
+            self.open(example)
+            self.js("document.body.style.minWidth = '0';")
+            width = self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                                 {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": True})
+            self.assertLessEqual(self.js("return document.documentElement.scrollWidth;"), 360, (example, width))
+            self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    @unittest.skipIf(not shutil.which("pdftotext"), "needs poppler-utils")
+    def test_print_tears_no_step_apart(self):
+        self.open("worked")
+        pdf = self.folder / "page.pdf"
+        pdf.write_bytes(base64.b64decode(self.browser.print_page()))
+        text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
+        pages = [page for page in text.split("\f") if page.strip()]
+        self.assertIn(len(pages), range(3, 9))
+        for page in pages:
+            self.assertEqual(page.count("token1"), page.count("token3"), page)
+            self.assertNotIn("One step at a time", page)
+
+    @unittest.skipIf(AXE is None, "needs axe-core, which scripts/test fetches from PyPI")
+    def test_everybody_can_use_it(self):
+        axe = AXE.read_text(encoding="utf-8")
+        for example in EXAMPLES:
+            for language in ("en", "zh"):
+                self.open(example, "--lang", language, entry="Y[1,1]")
+                self.js(axe)
+                for _ in ("light", "dark") if example in EXPLAINED[:4] and language == "en" else ("light",):
+                    found = self.browser.execute_async_script(
+                        "const done = arguments[arguments.length - 1];"
+                        "axe.run({resultTypes: ['violations']}).then(result => done(result.violations));")
+                    self.assertEqual([(fault["id"], fault["nodes"][0]["html"][:200], fault["nodes"][0]["failureSummary"])
+                                      for fault in found], [], (example, language))
+                    self.js("document.getElementById('dark').click();")
+
+
+if __name__ == "__main__":
+    unittest.main()
