@@ -29,9 +29,9 @@ constexpr int largest_seed = 2147483647;
 
 // As written on the command line.
 struct ExerciseTexts {
-  std::optional<std::string> tokens, d_model, heads, d_k, kv_heads, mask, seed, difficulty, round, roster, lang, output,
-      title, due;
-  bool bias = false;
+  std::optional<std::string> tokens, d_model, heads, d_k, kv_heads, mask, norm, norm_place, mlp, layers, seed, difficulty,
+      round, roster, lang, output, title, due;
+  bool bias = false, residual = false, gate = false;
 };
 
 struct ExerciseRequest {
@@ -65,6 +65,19 @@ study::ExerciseSizes sizes_from(const ExerciseTexts& texts) {
   sizes.d_k = number_or(texts.d_k, "--d-k", static_cast<int>(sizes.d_model / sizes.heads), 1, 8);
   sizes.causal = texts.mask && parse_choice("--mask", *texts.mask, {"none", "causal"}) == 1;
   sizes.bias = texts.bias;
+  sizes.residual = texts.residual;
+  if (texts.norm)
+    sizes.norm = parse_choice("--norm", *texts.norm, {"layer", "rms"}) == 1 ? Norm::Kind::rms : Norm::Kind::layer;
+  sizes.norm_behind = texts.norm_place && parse_choice("--norm-place", *texts.norm_place, {"pre", "post"}) == 1;
+  sizes.mlp = number_or(texts.mlp, "--mlp", 0, 1, 32);
+  sizes.gate = texts.gate;
+  sizes.layers = number_or(texts.layers, "--layers", 1, 1, 6);
+  if (texts.norm_place && !texts.norm)
+    throw Error({"--norm-place says where a norm stands; give --norm layer or rms as well",
+                 "--norm-place 指定归一化的位置；请同时写 --norm layer 或 rms"});
+  if (texts.gate && !texts.mlp)
+    throw Error({"--gate is that of an MLP; give --mlp with its width as well",
+                 "--gate 是 MLP 的门控；请同时用 --mlp 写出它的宽度"});
   return sizes;
 }
 
@@ -231,6 +244,15 @@ Action setup_exercise(CommandLine& app) {
       {"heads that share keys and values in groups (as many as heads)", "分组共用键和值的头数（默认与 heads 相同）"});
   declare_option(app, "--mask", texts->mask, "none|causal", {"mask (none)", "掩码（默认 none）"});
   declare_flag(app, "--bias", texts->bias, {"with biases", "带偏置"});
+  declare_flag(app, "--residual", texts->residual, {"with residual sums", "有残差连接"});
+  declare_option(app, "--norm", texts->norm, "layer|rms",
+                 {"a norm for each sublayer (none)", "每个子层一个归一化（默认没有）"});
+  declare_option(app, "--norm-place", texts->norm_place, "pre|post",
+                 {"before its sublayer or behind (pre)", "在子层之前还是之后（默认 pre）"});
+  declare_option(app, "--mlp", texts->mlp, "F",
+                 {"an MLP of this width, with ReLU (none)", "这个宽度的 MLP，用 ReLU（默认没有）"});
+  declare_flag(app, "--gate", texts->gate, {"the MLP has a gate", "MLP 带门控"});
+  declare_option(app, "--layers", texts->layers, "N", {"layers on one another (1)", "层数（默认 1）"});
   declare_option(
       app, "--difficulty", texts->difficulty, "easy|normal|hard",
       {"whole numbers, halves in the weights, or tenths (normal)", "整数、权重矩阵中有半数，或一位小数（默认 normal）"});
@@ -256,6 +278,7 @@ Action setup_exercise(CommandLine& app) {
        "key.json、key_rounded.json 和 mistakes.json。有 --roster 时，每个学生的在 文件夹/姓名，教师的在 文件夹/teacher。"},
       {{"mha exercise -o monday                       5 ", {"tokens, d_model 6, 3 heads", "个词元，d_model 6，3 个头"}},
        {"mha exercise --tokens 5 --mask causal --bias --seed 7 -o week2"},
+       {"mha exercise --residual --norm layer --mlp 6 --layers 2 -o deep"},
        {"mha exercise --roster names.csv -o class     ", {"everyone gets other numbers", "每人的数都不同"}},
        {"mha check monday/problem.json monday/answer.json"}});
   return [texts](World& world) {

@@ -54,7 +54,7 @@ def attention(x, layer, steps, keep, mistake, added):
             steps[f"{step}{number}"] = keep(value)
             return steps[f"{step}{number}"]
 
-        Q, K, V = (store(name, x @ np.array(head["W_" + name])) for name in "QKV")
+        Q, K, V = (store(name, x @ np.array(head["W_" + name]) + np.array(head.get("b_" + name, 0))) for name in "QKV")
         S = store("S", Q @ K.T)
         Z = store("Z", S / math.sqrt(Q.shape[1]) if mistake != "no_scale" else S)
         if layer.get("mask") == "causal":
@@ -62,7 +62,8 @@ def attention(x, layer, steps, keep, mistake, added):
         power = np.exp(Z - Z.max(axis=1, keepdims=True))
         heads.append(store("head", store("A", power / power.sum(axis=1, keepdims=True)) @ V))
     steps["concat"] = keep(np.hstack(heads))
-    steps["Y"] = keep((steps["concat"] + (0 if added is None else added)) @ np.array(layer["W_O"]))
+    steps["Y"] = keep((steps["concat"] + (0 if added is None else added)) @ np.array(layer["W_O"])
+                      + np.array(layer.get("b_O", 0)))
     return steps["Y"]
 
 

@@ -1,6 +1,7 @@
 // What pages are made of: the facts above the first step, a step's heading, captions and matrices.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -42,6 +43,11 @@ void add_cache(const Scene& scene, Place place, PageBuilder& page);
 
 // X and all steps of one item.
 void add_item(const Scenes& layers, Index item, PageBuilder& page);
+
+// The sections of one item, layer by layer: what is before the heads, head by head, what is behind them. `add_step` tells
+// each chosen step.
+using AddStep = std::function<void(const Scene& scene, const Step& step, int number, Place place)>;
+void add_sections(const Scenes& layers, Index item, PageBuilder& page, const AddStep& add_step);
 
 // The small print of a step: its meaning, and what its formula alone does not say.
 std::vector<Words> captions_of(const Scene& scene, const Step& step, Place place);

@@ -91,6 +91,21 @@ bool show_as_much(const VisibleMistakes::View& numbers, const VisibleMistakes::V
   return std::includes(sizes.alike.begin(), sizes.alike.end(), numbers.alike.begin(), numbers.alike.end());
 }
 
+Problem titled(std::vector<Problem> layers, std::uint32_t seed) {
+  Problem problem;
+  if (layers.size() == 1) {
+    problem = std::move(layers.front());
+  } else {
+    problem.X = layers.front().X;
+    problem.layers = std::move(layers);
+  }
+  problem.title = {fmt::format("Exercise {}", seed), fmt::format("练习 {}", seed), true};
+  problem.description = {
+      "Small numbers for a pencil. Every common mistake that these sizes can show leads to other numbers here.",
+      "数字很小，便于手算；这一规模看得出的每一种常见错误，在这里都会得出不同的数。", true};
+  return problem;
+}
+
 }  // namespace
 
 ExerciseMaker::ExerciseMaker(const ExerciseSizes& sizes, const Difficulty& difficulty)
@@ -98,20 +113,23 @@ ExerciseMaker::ExerciseMaker(const ExerciseSizes& sizes, const Difficulty& diffi
 
 Problem ExerciseMaker::draw(std::uint32_t seed) const {
   Dice dice(seed);
-  for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    std::optional<Problem> problem = draw_small_numbers(sizes_, difficulty_, dice);
-    if (!problem || !show_as_much(visible_mistakes(*problem, visible_difference), possible_)) continue;
-    problem->title = {fmt::format("Exercise {}", seed), fmt::format("练习 {}", seed), true};
-    problem->description = {
-        "Small numbers for a pencil. Every common mistake that these sizes can show leads to other numbers here.",
-        "数字很小，便于手算；这一规模看得出的每一种常见错误，在这里都会得出不同的数。", true};
-    return *std::move(problem);
+  std::vector<Problem> layers;
+  std::optional<Tensor> received;
+  for (int attempt = 0; attempt < most_attempts * sizes_.layers; ++attempt) {
+    std::optional<Problem> layer = draw_small_numbers(sizes_, difficulty_, dice, received);
+    if (!layer || !show_as_much(visible_mistakes(*layer, visible_difference), possible_)) continue;
+    layers.push_back(*std::move(layer));
+    if (static_cast<int>(layers.size()) == sizes_.layers) return titled(std::move(layers), seed);
+    const Plan plan = answer_plan(layers.back());
+    received = *written(plan, simulate(plan))[static_cast<std::size_t>(result_of(plan))];
   }
-  throw Error({"no numbers of these sizes were found in {} draws with scores small enough for a pencil and every mistake "
-               "in the open; fewer --tokens, a larger --d-model or --difficulty hard leaves more room",
-               "抽取 {} 次，也没有找到这种规模的数，使分数便于笔算、每种错误都看得出；--tokens 小些、--d-model 大些或 "
-               "--difficulty hard 会有更多余地"},
-              most_attempts);
+  throw Error(
+      {"no numbers of these sizes were found in {} draws with scores small enough for a pencil and every mistake "
+       "in the open; fewer --tokens, a larger --d-model or --difficulty hard leaves more room, and with several --layers "
+       "--residual keeps the tokens apart",
+       "抽取 {} 次，也没有找到这种规模的数，使分数便于笔算、每种错误都看得出；--tokens 小些、--d-model 大些或 "
+       "--difficulty hard 会有更多余地；有多层（--layers）时，--residual 使各词元保持差别"},
+      most_attempts * sizes_.layers);
 }
 
 BlindSpots ExerciseMaker::blind_spots() const {

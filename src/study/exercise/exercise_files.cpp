@@ -40,8 +40,10 @@ void write_blank(io::JsonWriter& json, const Shape& shape) {
   json.end();
 }
 
-void write_mistake(io::JsonWriter& json, const Outcome& outcome) {
+// `layer`: of a stack, from 0.
+void write_mistake(io::JsonWriter& json, const Outcome& outcome, std::optional<Index> layer) {
   json.begin_object();
+  if (layer) json.integer("layer", *layer + 1);
   json.text("id", outcome.mistake->id);
   if (!outcome.detail.empty()) json.text("detail", outcome.detail);
   json.key("what");
@@ -58,9 +60,22 @@ void write_mistake(io::JsonWriter& json, const Outcome& outcome) {
 void write_answer_template(io::Sink& sink, const Problem& problem) {
   io::JsonWriter json(sink);
   json.begin_object();
-  const Plan plan = answer_plan(problem);
-  write_work(json, from_step(written(plan, simulate(plan)), StepId::Q),
-             [&](const Tensor& step, Index) { write_blank(json, step.shape()); });
+  const Layered layers = layered(problem);
+  const auto write = [&](const Written& numbers) {
+    write_work(json, from_step(numbers, StepId::norm), [&](const Tensor& step, Index) { write_blank(json, step.shape()); });
+  };
+  if (problem.layers.empty()) {
+    write(layers.numbers.front());
+  } else {
+    json.begin_array("layers");
+    for (std::size_t i = 0; i < layers.numbers.size(); ++i) {
+      json.begin_object();
+      json.integer("layer", static_cast<Index>(i) + 1);
+      write(layers.numbers[i]);
+      json.end();
+    }
+    json.end();
+  }
   json.end();
   json.finish();
 }
@@ -69,8 +84,11 @@ void write_mistakes(io::Sink& sink, const Problem& problem) {
   io::JsonWriter json(sink);
   json.begin_object();
   json.begin_array("mistakes");
-  for (const Outcome& outcome : outcomes(problem))
-    if (outcome.shown_by) write_mistake(json, outcome);
+  const std::vector<Problem> layers = layered(problem).problems;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    for (const Outcome& outcome : outcomes(layers[i]))
+      if (outcome.shown_by)
+        write_mistake(json, outcome, layers.size() > 1 ? std::optional(static_cast<Index>(i)) : std::nullopt);
   json.end();
   json.end();
   json.finish();

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
+
+#include "study/mistakes/simulate.hpp"
 
 namespace mha::study {
 namespace {
@@ -28,6 +31,22 @@ Problem unfilled(const ExerciseSizes& sizes) {
   p.K = unfilled(sizes.kv_heads, sizes.d_model, sizes.d_k, sizes.bias);
   p.V = p.K;
   p.O = unfilled(1, sizes.heads * sizes.d_k, sizes.d_model, sizes.bias);
+  p.residual = sizes.residual;
+  if (sizes.mlp > 0)
+    p.mlp = Mlp{unfilled(1, sizes.d_model, sizes.mlp, sizes.bias),
+                unfilled(1, sizes.mlp, sizes.d_model, sizes.bias),
+                {},
+                Activation::relu};
+  if (sizes.gate) p.mlp->gate = p.mlp->first;
+  if (sizes.norm) {
+    const Tensor row({1, 1, 1, sizes.d_model});
+    NormRule norm{{}, row, {}};
+    norm.rule.kind = *sizes.norm;
+    if (sizes.bias && *sizes.norm == Norm::Kind::layer) norm.beta = row;
+    p.norm = norm;
+    if (p.mlp) p.mlp_norm = norm;
+    p.norm_place = sizes.norm_behind ? NormPlace::post : NormPlace::pre;
+  }
   if (sizes.causal) p.masks.emplace_back().kind = Mask::Kind::causal;
   return p;
 }
@@ -35,27 +54,52 @@ Problem unfilled(const ExerciseSizes& sizes) {
 class SmallNumbers {
  public:
   SmallNumbers(const ExerciseSizes& sizes, const Difficulty& difficulty, Dice& dice)
-      : difficulty_(difficulty), dice_(dice), problem_(unfilled(sizes)), per_mille_(density(sizes)) {}
+      : difficulty_(difficulty), dice_(dice), problem_(unfilled(sizes)), per_mille_(density(mean_square(difficulty.X))) {}
 
-  std::optional<Problem> draw() {
-    double* X = problem_.X.data();
-    std::generate_n(X, problem_.X.size(), [&] { return number(difficulty_.X); });
+  std::optional<Problem> draw(const std::optional<Tensor>& X) {
+    if (X) problem_.X = *X;
+    if (!X) std::generate_n(problem_.X.data(), problem_.X.size(), [&] { return number(difficulty_.X); });
+    for (std::optional<NormRule>* norm : {&problem_.norm, &problem_.mlp_norm})
+      if (*norm) draw_norm(**norm);
+    reads_ = what_is_read();
+    if (X || problem_.norm) {
+      const double* numbers = reads_.data();
+      per_mille_ =
+          density(std::inner_product(numbers, numbers + reads_.size(), numbers, 0.0) / static_cast<double>(reads_.size()));
+    }
     for (Index group = 0; group < problem_.kv_heads; ++group)
       if (!draw_group(group)) return std::nullopt;
     fill(problem_.O, 0);
+    if (problem_.mlp) fill(problem_.mlp->first, 0), fill(problem_.mlp->second, 0);
+    if (problem_.mlp && problem_.mlp->gate) fill(*problem_.mlp->gate, 0);
     return std::move(problem_);
   }
 
  private:
-  // Of 1000 entries of a weight matrix so many are not 0.
-  int density(const ExerciseSizes& sizes) const {
-    const auto mean_square = [](const Grain& grain) {
-      double sum = 0;
-      for (int i = -grain.largest; i <= grain.largest; ++i) sum += i * i;
-      return sum / (2 * grain.largest + 1) / (grain.parts * grain.parts);
-    };
-    const double full = static_cast<double>(sizes.d_model) * mean_square(difficulty_.X) * mean_square(difficulty_.weights);
-    return std::min(1000, static_cast<int>(1000 * wanted_variance / full));
+  static double mean_square(const Grain& grain) {
+    double sum = 0;
+    for (int i = -grain.largest; i <= grain.largest; ++i) sum += i * i;
+    return sum / (2 * grain.largest + 1) / (grain.parts * grain.parts);
+  }
+
+  // Of 1000 entries of a weight matrix so many are not 0, where what is read has this mean square.
+  int density(double read) const {
+    const double full = static_cast<double>(problem_.d_model()) * read * mean_square(difficulty_.weights);
+    return static_cast<int>(std::min(1000.0, 1000 * wanted_variance / full));
+  }
+
+  void draw_norm(NormRule& norm) {
+    const int parts = difficulty_.weights.parts;
+    std::generate_n(norm.gamma->data(), norm.gamma->size(),
+                    [&] { return static_cast<double>(dice_.whole(1, 2 * parts)) / parts; });
+    if (norm.beta) std::generate_n(norm.beta->data(), norm.beta->size(), [&] { return number(difficulty_.weights); });
+  }
+
+  // By the attention; the weights are not needed yet.
+  Tensor what_is_read() const {
+    if (!problem_.norm || problem_.is_post_norm()) return problem_.X;
+    const Plan plan = make_plan(problem_);
+    return *written(plan, simulate(plan))[static_cast<std::size_t>(StepId::norm)];
   }
 
   double number(const Grain& grain) {
@@ -105,7 +149,7 @@ class SmallNumbers {
     for (Index i = 0; i < n; ++i)
       for (Index c = 0; c < d_k; ++c) {
         double sum = linear.b ? linear.b->at(0, head, 0, c) : 0;
-        for (Index j = 0; j < d_model; ++j) sum += problem_.X.at(0, 0, i, j) * linear.W.at(0, head, j, c);
+        for (Index j = 0; j < d_model; ++j) sum += reads_.at(0, 0, i, j) * linear.W.at(0, head, j, c);
         result.push_back(sum);
       }
     return result;
@@ -132,13 +176,15 @@ class SmallNumbers {
   const Difficulty& difficulty_;
   Dice& dice_;
   Problem problem_;
+  Tensor reads_;
   int per_mille_;
 };
 
 }  // namespace
 
-std::optional<Problem> draw_small_numbers(const ExerciseSizes& sizes, const Difficulty& difficulty, Dice& dice) {
-  return SmallNumbers(sizes, difficulty, dice).draw();
+std::optional<Problem> draw_small_numbers(const ExerciseSizes& sizes, const Difficulty& difficulty, Dice& dice,
+                                          const std::optional<Tensor>& X) {
+  return SmallNumbers(sizes, difficulty, dice).draw(X);
 }
 
 Problem draw_real_numbers(const ExerciseSizes& sizes, Dice& dice) {
@@ -147,7 +193,14 @@ Problem draw_real_numbers(const ExerciseSizes& sizes, Dice& dice) {
     std::generate_n(tensor.data(), tensor.size(), [&] { return dice.real() * largest; });
   };
   fill(p.X, 2);
-  for (Linear* linear : {&p.Q, &p.K, &p.V, &p.O}) {
+  std::vector<Linear*> linears{&p.Q, &p.K, &p.V, &p.O};
+  if (p.mlp) linears.insert(linears.end(), {&p.mlp->first, &p.mlp->second});
+  if (p.mlp && p.mlp->gate) linears.push_back(&*p.mlp->gate);
+  for (std::optional<NormRule>* norm : {&p.norm, &p.mlp_norm}) {
+    if (*norm) fill(*(*norm)->gamma, 2);
+    if (*norm && (*norm)->beta) fill(*(*norm)->beta, 1);
+  }
+  for (Linear* linear : linears) {
     fill(linear->W, 1 / std::sqrt(static_cast<double>(linear->W.shape().rows)));
     if (linear->b) fill(*linear->b, 1);
   }

@@ -15,6 +15,12 @@ struct ExerciseSizes {
   Index tokens = 3, d_model = 6, heads = 3, kv_heads = 3, d_k = 2;  // d_v is d_k, d_out is d_model
   bool causal = false;
   bool bias = false;
+  bool residual = false;
+  std::optional<Norm::Kind> norm = {};  // of each sublayer
+  bool norm_behind = false;
+  Index mlp = 0;  // its width; 0: none
+  bool gate = false;
+  int layers = 1;
 };
 
 // Numbers are whole multiples of 1/parts, from −largest to largest.
@@ -47,10 +53,11 @@ class Dice {
   std::mt19937 engine_;
 };
 
-// Nothing where the scores will not stay small.
-std::optional<Problem> draw_small_numbers(const ExerciseSizes& sizes, const Difficulty& difficulty, Dice& dice);
+// One layer, which reads X where there is one. Nothing where the scores will not stay small.
+std::optional<Problem> draw_small_numbers(const ExerciseSizes& sizes, const Difficulty& difficulty, Dice& dice,
+                                          const std::optional<Tensor>& X = {});
 
-// Real numbers, none of them special, with scores as small.
+// A layer of real numbers, none of them special, with scores as small.
 Problem draw_real_numbers(const ExerciseSizes& sizes, Dice& dice);
 
 }  // namespace mha::study

@@ -33,7 +33,7 @@ class Sheet {
         options_(options),
         page_options_(page_options(options)),
         plan_(make_plan(problem)),
-        scene_(problem, plan_, nothing_computed_, page_options_),
+        layers_(show::scenes_of(problem, plan_, nothing_computed_, page_options_)),
         page_(options.language) {
     nothing_computed_.values.resize(plan_.values.size());
   }
@@ -41,20 +41,18 @@ class Sheet {
   show::Document write() {
     add_header();
     page_.section({page_.say(given)});
-    show::add_inputs(scene_, {}, page_);
-    for (Index head = 0; head < problem_.heads; ++head) {
-      page_.section({page_.say(show::phrase::head_of, page_.counted(head), problem_.heads)});
-      add_steps(true, head);
-    }
-    page_.section({page_.say(show::phrase::heads_together)});
-    add_steps(false, 0);
+    show::add_inputs(layers_.front(), {}, page_);
+    show::add_sections(layers_, 0, page_,
+                       [this](const show::Scene& scene, const Step& step, int number, show::Place place) {
+                         add_step(scene, step, number, place);
+                       });
     return page_.take();
   }
 
  private:
   void add_header() {
     page_.title(worksheet_title, problem_.title);
-    page_.add(show::given_facts_of(scene_));
+    page_.add(show::given_facts_of(layers_.front()));
     const show::Words student =
         options_.student.empty() ? show::Words("…………………………") : show::Words().quote(options_.student);
     page_.paragraph(show::say_words(options_.language, {"Name: {0}", "姓名：{0}"}, {student}));
@@ -70,22 +68,14 @@ class Sheet {
     page_.paragraph({"mha check problem.json answer.json", "mha check problem.json answer.json"});
   }
 
-  void add_steps(bool per_head, Index head) {
-    int number = 0;
-    for (const Step& step : plan_.steps) {
-      ++number;
-      if (name_of(step.id).per_head == per_head) add_step(step, number, {0, head});
-    }
-  }
-
-  void add_step(const Step& step, int number, show::Place place) {
-    page_.add(show::StepHeading{number, page_.say(name_of(step.id).title), show::formula(scene_, step, place),
-                                show::shape_arithmetic(scene_, step)});
-    const Index first = show::place_of_head(scene_, step.out, 0, show::own_head(scene_, step.out, place.head)).head;
+  void add_step(const show::Scene& scene, const Step& step, int number, show::Place place) {
+    page_.add(show::StepHeading{number, page_.say(name_of(step.id).title), show::formula(scene, step, place),
+                                show::shape_arithmetic(scene, step)});
+    const Index first = show::place_of_head(scene, step.out, 0, show::own_head(scene, step.out, place.head)).head;
     if (first != place.head) return page_.caption(show::phrase::same_as_in_head, page_.counted(first));
-    for (show::Words& caption : show::captions_of(scene_, step, place)) page_.caption(std::move(caption));
+    for (show::Words& caption : show::captions_of(scene, step, place)) page_.caption(std::move(caption));
     add_way(step.op);
-    page_.add(equation(step, place));
+    page_.add(equation(scene, step, place));
   }
 
   // Where the page first needs it.
@@ -94,7 +84,7 @@ class Sheet {
   }
 
   // Given operands as matrices, computed ones by their symbols; without a given one the blank stands alone.
-  show::Equation equation(const Step& step, show::Place place) const {
+  show::Equation equation(const show::Scene& scene, const Step& step, show::Place place) const {
     show::Equation result;
     bool any_given = false;
     for (std::size_t i = 0; i < step.in.size(); ++i) {
@@ -102,30 +92,30 @@ class Sheet {
       if (i > 0) result.parts.emplace_back(show::sign_before(step, i));
       const bool is_given = show::is_given_matrix(plan_.value(step.in[i]));
       if (is_given)
-        result.parts.emplace_back(*show::labelled_matrix(scene_, step.in[i], place, transposed));
+        result.parts.emplace_back(*show::labelled_matrix(scene, step.in[i], place, transposed));
       else
-        result.parts.emplace_back(symbol(scene_, step.in[i], place, transposed));
+        result.parts.emplace_back(symbol(scene, step.in[i], place, transposed));
       any_given = any_given || is_given;
     }
     if (any_given)
       result.parts.emplace_back(show::sign_before_result(step));
     else
       result.parts.clear();
-    result.parts.emplace_back(blank(step, place));
+    result.parts.emplace_back(blank(scene, step, place));
     return result;
   }
 
-  show::Matrix blank(const Step& step, show::Place place) const {
+  show::Matrix blank(const show::Scene& scene, const Step& step, show::Place place) const {
     const Shape& shape = plan_.value(step.out).shape;
     show::Matrix matrix;
-    matrix.symbol = symbol(scene_, step.out, place);
+    matrix.symbol = symbol(scene, step.out, place);
     matrix.rows = {shape.rows, shape.rows, 0};
     matrix.columns = {shape.cols, shape.cols, 0};
     const std::string line(static_cast<std::size_t>(options_.decimals) + 3, '_');
     matrix.cells.assign(static_cast<std::size_t>(shape.rows * shape.cols), {line, show::Cell::Mark::none, -1});
     if (step.op == Op::merge)
-      for (Index head = 0; head < problem_.heads; ++head)
-        matrix.groups.push_back({symbol(scene_, step.in[0], {0, head}), problem_.d_v()});
+      for (Index head = 0; head < scene.problem.heads; ++head)
+        matrix.groups.push_back({symbol(scene, step.in[0], {0, head}), scene.problem.d_v()});
     return matrix;
   }
 
@@ -134,7 +124,7 @@ class Sheet {
   show::PageOptions page_options_;
   Plan plan_;
   Trace nothing_computed_;
-  show::Scene scene_;
+  show::Scenes layers_;
   show::PageBuilder page_;
   std::set<Op> told_;
 };

@@ -1,0 +1,115 @@
+"""`mha exercise` for blocks and stacks: the key against NumPy, the template filled in, and every mistake of the teacher's file
+handed in and named with its layer."""
+
+import json
+import unittest
+
+import numpy as np
+
+from exercise_test import STUDENT, TEACHER, InFolder, filled_in, names_in, read
+from mha import run
+from numpy_blocks import flat_answer, stack
+
+STACK = ["--residual", "--norm", "layer", "--mlp", "6", "--layers", "2"]
+SHEETS = [STACK, ["--residual", "--norm", "rms", "--norm-place", "post", "--mlp", "5", "--gate", "--bias", "--mask", "causal"],
+          ["--norm", "layer", "--bias"], ["--mlp", "4", "--bias", "--difficulty", "hard"],
+          [*STACK, "--norm-place", "post", "--bias", "--difficulty", "easy", "--seed", "4"]]
+
+
+class Blocks(InFolder):
+    def report(self, folder, answer):
+        return json.loads(self.check(folder, answer).stdout)["answers"][0]
+
+    def test_the_key_is_what_numpy_says(self):
+        for arguments in (STACK, [*STACK, "--norm-place", "post", "--bias"], [*STACK, "--gate", "--mask", "causal"]):
+            folder = self.exercise("-".join(arguments), *arguments)
+            self.assertEqual(names_in(folder), STUDENT | TEACHER)
+            layers, _ = stack(read(folder / "problem.json"))
+            names = {"norm": "N", "concat": "concat", "output": "Y", "residual": "R", "mlp_norm": "N'", "gate": "G",
+                     "hidden": "H", "activated": "U", "mlp": "F", "mlp_residual": "R'"}
+            for key, steps in zip(read(folder / "key.json")["layers"], layers):
+                self.assertEqual(len(set(key) - {"layer", "heads"}), len([name for name in steps if name in names.values()]))
+                for step, name in names.items():
+                    if step in key:
+                        np.testing.assert_allclose(key[step], steps[name], rtol=0, atol=1e-12)
+                for head in key["heads"]:
+                    np.testing.assert_allclose(head["weights"], steps[f"A{head['head']}"], rtol=0, atol=1e-12)
+
+    def test_the_template_filled_in_is_right(self):
+        for number, arguments in enumerate(SHEETS):
+            folder = self.exercise(str(number), *arguments)
+            template = read(folder / "answer.json")
+            self.assertEqual(self.report(folder, template)["verdict"], "incomplete")
+            for key in ("key.json", "key_rounded.json"):
+                report = self.report(folder, filled_in(template, read(folder / key)))
+                self.assertEqual((report["verdict"], report["given"]), ("right", report["of"]), arguments)
+
+    def test_every_mistake_of_the_teachers_file_is_found_in_its_layer(self):
+        for arguments in (STACK, [*SHEETS[1], "--layers", "2"]):
+            folder = self.exercise("-".join(arguments), *arguments)
+            key, told = read(folder / "key.json"), set()
+            for mistake in read(folder / "mistakes.json")["mistakes"]:
+                layer = {name: part for name, part in mistake.items()
+                         if name not in ("layer", "id", "detail", "what", "first_wrong")}
+                wrong = {"layers": [*key["layers"][:mistake["layer"] - 1], dict(layer, layer=mistake["layer"])]}
+                first = self.report(folder, wrong)["first_wrong"]
+                self.assertEqual((first["layer"], first["step"]), (mistake["layer"], mistake["first_wrong"]), mistake["id"])
+                told.add((mistake["layer"], mistake["id"]))
+            for place in (1, 2):
+                self.assertLess({(place, "norm_missing"), (place, "residual_forgotten"), (place, "mlp_bias_forgotten")}
+                                if "--bias" in arguments else {(place, "activation_missing")}, told)
+
+    def test_what_a_student_did_wrong_is_named(self):
+        folder = self.exercise("a", *STACK)
+        problem = read(folder / "problem.json")
+        for mistake in ("norm_missing", "norm_place_exchanged", "norm_variance_of_sample", "norm_over_tokens",
+                        "norm_gamma_forgotten", "residual_forgotten", "residual_of_other", "activation_missing", "no_scale"):
+            for place in (0, 1):
+                layers, _ = stack(problem, {place: mistake}, keep=lambda numbers: np.round(numbers, 3))
+                report = self.report(folder, flat_answer(layers, decimals=3))
+                self.assertEqual(report["first_wrong"]["layer"], place + 1, mistake)
+                self.assertIn(mistake, report["mistakes"])
+
+    def test_the_sheet_has_its_layers(self):
+        folder = self.exercise("en", *STACK, "--bias")
+        sheet = (folder / "worksheet.txt").read_text(encoding="utf-8")
+        parts = ["Layer 1 of 2 · X₀ → X₁", "Layer 1 of 2 · Before the heads", "N = layernorm(X₀) ∘ γ + β",
+                 "Layer 1 of 2 · Head 1 of 3", "Layer 1 of 2 · All heads together", "R = X₀ + Y", "each token by itself",
+                 "H = N′ · W_1 + b_1", "this is X₁, which layer 2 reads", "Layer 2 of 2 · X₁ → X₂", "layernorm(X₁)"]
+        places = [sheet.index(part) for part in parts]
+        self.assertEqual(places, sorted(places))
+        self.assertIn("## Layer 2 of 2", (folder / "worksheet.md").read_text(encoding="utf-8").replace("###", "##"))
+        chinese = (self.exercise("zh", *STACK, "--lang", "zh") / "worksheet.txt").read_text(encoding="utf-8")
+        for part in ("第 2 层（共 2 层） · X₁ → X₂", "进入各头之前", "这就是 X₁，由第 2 层读取"):
+            self.assertIn(part, chinese)
+
+    def test_a_class(self):
+        (self.folder / "names.csv").write_text("Ann\nBo\n")
+        folder = self.exercise("class", *STACK, "--roster", self.folder / "names.csv")
+        problem = read(folder / "Ann" / "problem.json")
+        self.assertNotEqual(problem, read(folder / "Bo" / "problem.json"))
+        layers, _ = stack(problem, {1: "residual_forgotten"})
+        (folder / "Ann" / "answer.json").write_text(json.dumps(flat_answer(layers)))
+        (folder / "Bo" / "answer.json").write_text((folder / "teacher" / "Bo" / "key_rounded.json").read_text())
+        ann, bo = json.loads(run("check", folder, "--format", "json").stdout)["answers"]
+        self.assertEqual((ann["first_wrong"]["layer"], ann["mistakes"]), (2, ["residual_forgotten"]))
+        self.assertEqual((bo["verdict"], bo["score"]), ("right", 1))
+
+    def test_numbers_are_small_and_the_same_again(self):
+        first, again = (read(self.exercise(name, *STACK) / "problem.json") for name in ("a", "b"))
+        self.assertEqual(first, again)
+        for layer in first["layers"]:
+            for numbers in (layer["W_O"], layer["mlp"]["W_1"], [layer["norm"]["gamma"]], *map(list, layer["heads"][0].values())):
+                self.assertTrue(np.all(np.array(numbers) * 2 == np.round(np.array(numbers) * 2)))
+                self.assertLessEqual(np.abs(np.array(numbers)).max(), 2)
+
+    def test_what_does_not_go_together(self):
+        self.assertIn("--gate is that of an MLP", self.refused(2, "--gate", "-o", self.folder / "x"))
+        self.assertIn("give --norm layer or rms", self.refused(2, "--norm-place", "post", "-o", self.folder / "x"))
+        self.assertIn("--norm 'batch'", self.refused(2, "--norm", "batch", "-o", self.folder / "x"))
+        self.assertIn("--layers '0'", self.refused(2, "--layers", "0", "-o", self.folder / "x"))
+        self.exercise("flat", "--d-model", "1", "--heads", "1", "--norm", "layer", "--mlp", "2")  # each row is normalised to 0
+
+
+if __name__ == "__main__":
+    unittest.main()
