@@ -7,6 +7,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
+from jsonschema import Draft202012Validator
 
 from mha import SOURCE, run
 from numpy_blocks import MISTAKES, CannotBeMade, block, flat_answer, random_stack, stack
@@ -238,6 +239,24 @@ class Stacks(unittest.TestCase):
         self.assertIn("gate_exchanged", second.split("cannot be made here")[0])
         self.assertIn("gate_exchanged", first.split("cannot be made here")[1])
         self.assertNotIn("Layer 1 of 2", run("mistakes", path, "--layers", "2", "--lang", "en").stdout.decode())
+
+    def test_what_the_schema_of_answers_allows_can_be_read_and_nothing_else(self):
+        schema = json.loads(run("schema", "answer").stdout)
+        Draft202012Validator.check_schema(schema)
+        answers = Draft202012Validator(schema)
+        problem = random_stack(14, ("pre", "post"))
+        layers, final = stack(problem)
+        right = [json.loads((case / "trace.json").read_text()) for case in sorted(CASES.iterdir())]
+        right += [flat_answer(layers, final), {"layer1.A1": [[0.5, None], ["-inf", 1]]}, {"layer2.R'": None, "N*": [[1]]},
+                  {"layers": [{"layer": 2, "heads": [{"head": 2, "A": [[1]]}], "R′": [[1]]}]}, {"A": [[[1]], [[2]]]}]
+        for answer in right:
+            self.assertTrue(answers.is_valid(answer), next(answers.iter_errors(answer), None))
+        for answer in right[-4:]:
+            self.assertNotIn(b"expected", run("check", self.put("p.json", problem), self.put("a.json", answer)).stderr)
+        for answer in ({}, [], {"layer2.A1": 3}, {"A1": [["x"]]}, {"heads": 5}, {"layers": [{"layer": 0, "N": [[1]]}]},
+                       {"layers": {"N": [[1]]}}, {"packed": {"Q": "x"}, "Y": [[1]]}, {"heads": [{"head": 1, "weights": 1}]}):
+            self.assertFalse(answers.is_valid(answer), answer)
+            self.assertEqual(run("check", self.put("p.json", problem), self.put("a.json", answer)).returncode, 2, answer)
 
 
 if __name__ == "__main__":

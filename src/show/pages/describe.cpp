@@ -20,6 +20,7 @@ Phase phase_of(StepId step) {
   return step >= StepId::mlp_norm ? Phase::mlp : Phase::together;
 }
 
+// Of the layers of one item.
 class Sections {
  public:
   Sections(PageBuilder& page, Index item, const AddStep& add_step) : page_(page), item_(item), add_step_(add_step) {}
