@@ -64,8 +64,8 @@ def normalised(rule, x):
 class Layer:
     """One layer's rules, and its cache: a list of rows for each key/value head; None is a row that a window has dropped."""
 
-    def __init__(self, rules):
-        self.rules, self.d_k = rules, None
+    def __init__(self, rules, mistake=None):
+        self.rules, self.mistake = rules, mistake
         turn = (lambda W: numbers(W).T) if rules.get("layout") == "torch" else numbers
         self.turn = turn
         linear = lambda of, name: (turn(of[f"W_{name}"]), numbers(of.get(f"b_{name}", 0.0)))
@@ -137,11 +137,14 @@ class Layer:
             project = lambda linears, which: x @ linears[which][0] + linears[which][1]
             q, k, v = project(self.Q, head), project(self.K, kv), project(self.V, kv)
             own = {"Q": q, "K": k, "V": v}
-            q = self.rotated(q, i)
+            q = self.rotated(q, i) if self.mistake != "rope_restarted" else q
             if "rope" in self.rules:
                 own |= {"Q_rot": q, "K_rot": self.rotated(k, i)}
             scale = self.rules.get("scale", 1 / math.sqrt(self.d_k))
-            raw = [-math.inf if k is None else q @ k for k in self.keys[kv][:m]]
+            order = -1 if self.mistake == "cache_reversed" else 1
+            raw = [-math.inf if k is None else q @ k for k in self.keys[kv][:m][::order]]
+            if self.mistake == "causal_strict":
+                raw[-1] = -math.inf
             own["scores"] = raw
             z = [s if scale == "none" or s == -math.inf else s * scale for s in raw]
             if scale != "none":
@@ -150,9 +153,9 @@ class Layer:
                 cap = self.rules["softcap"]
                 z = own["capped"] = [s if s == -math.inf else cap * math.tanh(s / cap) for s in z]
             z = own["masked"] = [s + self.added(head, i, j) for j, s in enumerate(z)]
-            power = [0.0 if s == -math.inf else math.exp(s - max(z)) for s in z]
+            power = [0.0 if s == -math.inf else math.exp(s - max(z)) for s in z]  # 0 where there is no key
             own["weights"] = [p / sum(power) if sum(power) else 0.0 for p in power]
-            own["head_output"] = sum((w * v for w, v in zip(own["weights"], self.values[kv]) if v is not None),
+            own["head_output"] = sum((w * v for w, v in zip(own["weights"], self.values[kv][::order]) if v is not None),
                                      np.zeros(self.d_v))
             heads.append(own)
         concat = np.concatenate([own["head_output"] for own in heads])
@@ -203,10 +206,10 @@ class Layer:
         return results
 
 
-def decode(problem, prompt):
+def decode(problem, prompt, mistake=None):
     """The steps: for each layer a list of what the new rows have seen."""
     common = {key: problem[key] for key in ("layout",) if key in problem}
-    layers = [Layer(common | rules) for rules in problem.get("layers", [problem])]
+    layers = [Layer(common | rules, mistake) for rules in problem.get("layers", [problem])]
     X, steps, first = numbers(problem["X"]), [], 0
     while first < len(X):
         count = prompt if first == 0 else 1
@@ -480,6 +483,29 @@ class Decoding(unittest.TestCase):
         self.assertIn("the step layer2.weights needs tokens", refusal("-", problem=stack))
         for prompt in ("0", "5", "x"):
             self.assertIn("--prompt", refusal("causal", "--prompt", prompt))
+
+    def test_a_decoder_that_makes_a_mistake_is_told_which(self):
+        for mistake, feature, ids in (("cache_reversed", "plain", {"cache_reversed"}), ("cache_reversed", "grouped", {"cache_reversed"}),
+                                      ("causal_strict", "plain", {"causal_strict"}), ("rope_restarted", "rope", {"rope_restarted"}),
+                                      ("rope_restarted", "rope interleaved start", {"rope_restarted"})):
+            for seed in range(3):
+                problem = draw_problem(np.random.default_rng([11, seed]), feature)
+                n = len(problem["X"])
+                _, steps = decode(problem, 1, mistake)
+                rows = [told[0][0] for _, _, told, _ in steps]
+                names = ["weights", "head_output"] + (["scores"] if mistake != "causal_strict" else [])
+                fill = {"scores": None, "weights": 0, "head_output": 0}
+                wide = lambda row, name: list(row) + [fill[name]] * (n - len(row) if name != "head_output" else 0)
+                heads = [{name: [wide(row["heads"][head][name], name) for row in rows] for name in names}
+                         for head in range(len(rows[0]["heads"]))]
+                answer = {"heads": heads, "output": [list(row["output"]) for row in rows]}
+                with tempfile.TemporaryDirectory() as folder:
+                    for name, content in (("p", problem), ("a", answer)):
+                        Path(f"{folder}/{name}.json").write_text(json.dumps(content))
+                    result = run("check", f"{folder}/p.json", f"{folder}/a.json", "--format", "json")
+                report = json.loads(result.stdout)["answers"][0]
+                self.assertEqual(report["verdict"], "wrong")
+                self.assertEqual(set(report["mistakes"]), ids, (mistake, feature, seed))
 
     def test_files_and_formats(self):
         with tempfile.TemporaryDirectory() as folder:

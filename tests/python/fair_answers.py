@@ -271,7 +271,8 @@ rope_from_one rope_on_values softcap_missing softcap_after_mask
 """.split()
 LATER_MISTAKES = """
 scale_sqrt_all_heads q_from_wk q_from_wv k_from_wq k_from_wv v_from_wq swap_kv cross_kv_from_x cross_swapped
-window_off_by_one padding_other_item alibi_slopes rope_on_q_only rope_base rope_along_heads batch_softmax dropout
+window_off_by_one padding_other_item alibi_slopes rope_on_q_only rope_restarted rope_base rope_along_heads batch_softmax dropout
+cache_reversed
 """.split()
 PAIRS = {
     "view in and view out": ("reshape_without_transpose", "merge_without_transpose"),

@@ -39,6 +39,14 @@ def softmax(z, axis=-1, base=np.e, one_more=False, maximum=True):
         return power / np.where(total == 0, 1, total) if maximum else power / total
 
 
+def newest_first(rows):
+    """What row i has seen so far, in reverse."""
+    result = rows.copy()
+    for i in range(rows.shape[-2]):
+        result[..., i, :i + 1] = rows[..., i, i::-1]
+    return result
+
+
 class Attention:
     """`keep(step, numbers)` is what is left of a result for the next step. `extra` is what a form of right work changes."""
 
@@ -248,7 +256,7 @@ class Attention:
         if m == "rope_on_values":
             need(p.d_v >= p.rope["dims"] and p.d_v == p.d_k)
             V = self.rotated(V, k_at)
-        Q = self.store("Q_rot", self.rotated(Q, q_at, **other))
+        Q = self.store("Q_rot", Q if m == "rope_restarted" else self.rotated(Q, q_at, **other))
         K = self.store("K_rot", K if m == "rope_on_q_only" else self.rotated(K, k_at, **other))
         return Q, K, V
 
@@ -271,6 +279,10 @@ class Attention:
         if m == "elementwise_product":
             need(p.n == p.m == p.d_k)
             S = Q * K
+        if m == "cache_reversed":
+            need(not p.cross and p.n > 1 and p.hides and not p.keep[..., distances(p.n, p.m) > 0].any())
+            self.reversed = str(self.rng.choice(["K", "V", "KV"]))
+            S = newest_first(S) if "K" in self.reversed else S
         if "on_scores" in self.extra:
             S = S * self.dtype(self.extra["on_scores"])
         return self.store("scores", S)
@@ -470,6 +482,8 @@ class Attention:
         if m == "q_for_v":
             need(p.d_k == p.d_v and p.n == p.m and p.rope is None)
             V = Q
+        if m == "cache_reversed" and "V" in self.reversed:
+            A = newest_first(np.tril(A))
         return self.store("head_output", A @ V)
 
     def concat(self, heads):

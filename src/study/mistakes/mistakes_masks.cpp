@@ -278,9 +278,10 @@ constexpr std::array mask_rows = {
             "power of two below, then every other one of the power of two above",
             "ALiBi 的斜率不对：h 为 2 的幂时，头 i 的斜率是 2^(−8i/h)；否则先取较小的 2 的幂的斜率，再隔一个取较大的 2 "
             "的幂的斜率"),
-    Mistake("causal_strict", StepId::masked, 'B', with<causal_shifted, -1>,
-            "the causal mask hid the query's own token as well: j = i stays visible",
-            "因果掩码把查询自己也遮住了：j = i 应当可见"),
+    Mistake(
+        "causal_strict", StepId::masked, 'B', with<causal_shifted, -1>,
+        "the causal mask hid the query's own token as well, or its new key was not in the cache yet: j = i stays visible",
+        "因果掩码把查询自己也遮住了，或者它的新键还没有写进缓存：j = i 应当可见"),
     Mistake("causal_one_ahead", StepId::masked, 'B', with<causal_shifted, 1>,
             "the causal mask let each query see one token ahead: hide every j > i",
             "因果掩码让查询多看到了后一个词元：应遮住所有 j > i"),

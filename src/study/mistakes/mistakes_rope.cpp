@@ -57,8 +57,8 @@ void rope_from_one(Forms& forms) {
   with_angles_of(forms.add(), later);
 }
 
-void rope_on_q_only(Forms& forms) {
-  if (forms.problem.rope) forms.add().leave_out(StepId::K_rot);
+void not_turned(Forms& forms, StepId id) {
+  if (forms.problem.rope) forms.add().leave_out(id);
 }
 
 void rope_base(Forms& forms) {
@@ -118,7 +118,11 @@ constexpr std::array rope_rows = {
     Mistake("rope_from_one", StepId::Q_rot, 'C', rope_from_one,
             "positions were counted from one too many: the first token stands at `start`, 0 unless given",
             "位置多数了 1：第一个词元的位置是 start，未给出时为 0"),
-    Mistake("rope_on_q_only", StepId::K_rot, 'C', rope_on_q_only,
+    Mistake("rope_restarted", StepId::Q_rot, 'C', with<not_turned, StepId::Q_rot>,
+            "the queries stood at position 0, where nothing turns: a new row stands behind all that lie in the cache, and "
+            "turns by its own position",
+            "查询都放在位置 0，因此没有旋转：新行排在缓存里所有行的后面，要按自己的位置旋转"),
+    Mistake("rope_on_q_only", StepId::K_rot, 'C', with<not_turned, StepId::K_rot>,
             "only the queries were turned: their positions turn the keys as well", "只旋转了查询：键也要按位置旋转"),
     Mistake("rope_base", StepId::Q_rot, 'B', rope_base,
             "the rows were turned with another base: pair t turns at position p by the angle p·base^(−2t/dims)",

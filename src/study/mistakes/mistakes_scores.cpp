@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "study/mistakes/forms.hpp"
+#include "study/mistakes/hidden_keys.hpp"
 
 namespace mha::study {
 namespace {
@@ -37,6 +38,45 @@ void elementwise_product(Forms& forms) {
   if (problem.queries() != problem.keys() || problem.keys() != problem.d_k()) return;
   PlanEditor& edit = forms.add();
   edit.replace({Op::multiply, StepId::scores, edit.step(StepId::scores).in});
+}
+
+// Row i's first i + 1 entries in reverse, the others as they are. With all columns reversed behind a 0, and read one column
+// narrower, row i begins i entries earlier (Dai et al. 2019); then the first row goes.
+ValueId newest_first(PlanEditor& edit, StepId id, ValueId rows) {
+  const Shape shape = edit.shape(StepId::scores);
+  const Index n = shape.cols;
+  Tensor reversed({1, 1, n, n + 1}), last({1, 1, n, n + 1}), seen({1, 1, n, n});
+  reversed.fill(0), last.fill(0);
+  for (Index i = 0; i < n; ++i) reversed.at(0, 0, n - 1 - i, i + 1) = last.at(0, 0, i, i + 1) = 1;
+  for_each_entry(seen.shape(), [&](const Entry& at) { seen.at(at) = at.column <= at.row ? 1 : 0; });
+  const ValueId wide = edit.insert({Op::product, id, {rows, edit.constant("reversed", std::move(reversed))}});
+  const ValueId narrow = edit.insert({Op::reshape, id, {wide}}, {shape.batch, shape.heads, n + 1, n});
+  const ValueId moved = edit.insert({Op::product, id, {edit.constant("last", std::move(last)), narrow}});
+  const ValueId turned = edit.insert({Op::multiply, id, {moved, edit.constant("seen", seen)}});
+  const ValueId others = edit.insert({Op::multiply, id, {rows, edit.constant("unseen", choose(seen, 0, 1))}});
+  return edit.insert({Op::add, id, {turned, others}});
+}
+
+// Where no query looks at what comes later.
+void cache_reversed(Forms& forms) {
+  const std::optional<Tensor> keep = keep_of(forms.right);
+  bool can_be_cached = keep && !forms.problem.X_kv;
+  if (can_be_cached)
+    for_each_entry(keep->shape(), [&](const Entry& at) {
+      if (at.column > at.row && keep->at(at) == 1) can_be_cached = false;
+    });
+  for (const char* which : {"K, V", "K", "V"}) {
+    if (!can_be_cached) return;
+    PlanEditor& edit = forms.add(which);
+    if (which[0] == 'K') {
+      const ValueId right = edit.insert(edit.step(StepId::scores));
+      edit.replace({Op::copy, StepId::scores, {newest_first(edit, StepId::scores, right)}});
+    }
+    if (which[0] == 'V' || which[1] == ',') {
+      const ValueId weights = newest_first(edit, StepId::head_output, edit.value(StepId::weights));
+      edit.step(StepId::head_output).in[0] = weights;
+    }
+  }
 }
 
 // A number times the scores; `factor` under the name by which it is known.
@@ -96,6 +136,10 @@ constexpr std::array score_rows = {
     Mistake("elementwise_product", StepId::scores, 'C', elementwise_product,
             "Q and K were multiplied entry by entry: each score is the sum over such products, a row of Q times a row of K",
             "把 Q 与 K 逐元素相乘了：每个分数是 Q 的一行与 K 的一行的点积"),
+    Mistake(
+        "cache_reversed", StepId::scores, 'C', cache_reversed,
+        "the cache had its rows in the wrong order, the newest first: row j of it is token j, so that column j is key j",
+        "缓存里各行的顺序反了，最新的在最前面：第 j 行是词元 j，使第 j 列是第 j 个键"),
     Mistake("no_scale", StepId::scaled, 'B', no_scale, "the scores were not scaled: divide them by √d_k before the softmax",
             "没有缩放注意力分数：softmax 之前要除以 √d_k"),
     Mistake(

@@ -34,13 +34,13 @@ void check_first_steps(const Problem& problem, const Ids& expected_absent) {
   CHECK(absent == std::set<std::string_view>(expected_absent.begin(), expected_absent.end()));
 }
 
-const Ids not_in_plain_problems = {"packed_order",      "packed_interleaved", "gqa_tiled",         "gqa_wrong_divisor",
-                                   "gqa_first_only",    "rope_missing",       "rope_pairing",      "rope_direction",
-                                   "rope_from_one",     "rope_on_values",     "k_not_transposed",  "elementwise_product",
-                                   "softcap_missing",   "softcap_after_mask", "mask_part_ignored", "padding_on_queries",
-                                   "causal_corner",     "softmax_overflow",   "cross_kv_from_x",   "cross_swapped",
-                                   "rope_on_q_only",    "rope_base",          "rope_along_heads",  "scale_sqrt_all_heads",
-                                   "window_off_by_one", "padding_other_item", "alibi_slopes",      "batch_softmax"};
+const Ids not_in_plain_problems = {
+    "packed_order",       "packed_interleaved",  "gqa_tiled",        "gqa_wrong_divisor",    "gqa_first_only",
+    "rope_missing",       "rope_pairing",        "rope_direction",   "rope_from_one",        "rope_on_values",
+    "k_not_transposed",   "elementwise_product", "softcap_missing",  "softcap_after_mask",   "mask_part_ignored",
+    "padding_on_queries", "causal_corner",       "softmax_overflow", "cross_kv_from_x",      "cross_swapped",
+    "rope_on_q_only",     "rope_base",           "rope_along_heads", "scale_sqrt_all_heads", "window_off_by_one",
+    "padding_other_item", "alibi_slopes",        "batch_softmax",    "rope_restarted"};
 
 Ids without(Ids ids, const Ids& removed) {
   for (const std::string_view id : removed) ids.erase(std::find(ids.begin(), ids.end(), id));
