@@ -157,6 +157,8 @@ class Inspect(unittest.TestCase):
         page = output("inspect", "padding")
         self.assertIn("of all 2 items", page)
         self.assertIn("Y without head 1, item 2", page)
+        both = output("inspect", "worked", "worked_twice", "padding")
+        self.assertEqual([both.count("Means over all rows"), both.count("of all 2 items")], [2, 1])
 
     def findings(self, problem):
         with tempfile.TemporaryDirectory() as folder:

@@ -10,22 +10,6 @@
 
 namespace mha::study {
 
-// A claim, the numbers behind its colon, how far it goes.
-struct FindingKind {
-  std::string_view id;
-  bool structure;
-  Text claim, numbers, limits;
-
-  using Part = std::string_view;
-  constexpr FindingKind(Part name, bool of_structure, Part claim_en, Part claim_zh, Part numbers_en, Part numbers_zh,
-                        Part limits_en = "", Part limits_zh = "")
-      : id(name),
-        structure(of_structure),
-        claim{claim_en, claim_zh},
-        numbers{numbers_en, numbers_zh},
-        limits{limits_en, limits_zh} {}
-};
-
 namespace {
 
 constexpr double nearly_nothing = 0.01;  // of the largest entry of W_O
@@ -175,14 +159,6 @@ class FindingsOfLayer {
 
 std::vector<LayerFinding> findings_of(const LayerLook& look, const show::PageOptions& options) {
   return FindingsOfLayer(look, options).take();
-}
-
-std::string_view id_of(const LayerFinding& finding) {
-  return finding.kind->id;
-}
-
-bool is_structure(const LayerFinding& finding) {
-  return finding.kind->structure;
 }
 
 std::string sentence_of(const LayerFinding& finding, const show::PageOptions& options) {

@@ -102,9 +102,11 @@ class LayerInspector {
   Measured difference_of_weights(Index a, Index b) const {
     Measured largest;
     for (Index item = 0; item < weights_.shape().batch; ++item)
-      for (Index row = 0; row < weights_.shape().rows; ++row)
-        for (Index j = 0; j < keys_ && visible(item, a, row) > 0 && visible(item, b, row) > 0; ++j)
+      for (Index row = 0; row < weights_.shape().rows; ++row) {
+        const bool keyed = visible(item, a, row) > 0 && visible(item, b, row) > 0;
+        for (Index j = 0; keyed && j < keys_; ++j)
           largest = std::max(largest.value_or(0), std::abs(weights_.at(item, a, row, j) - weights_.at(item, b, row, j)));
+      }
     return largest;
   }
 

@@ -43,16 +43,28 @@ struct PairLook {
   std::vector<std::string_view> same_projections;  // "W_Q": equal numbers, or one key/value head for both
 };
 
-// A sentence about a layer, or about several: what is claimed, and the numbers that it rests on, each the least and the
-// largest of the layers.
-struct FindingKind;
+// A claim, the numbers behind its colon, how far it goes.
+struct FindingKind {
+  std::string_view id;
+  bool structure;  // these come first; the others are what may be read from them
+  Text claim, numbers, limits;
+
+  using Part = std::string_view;
+  constexpr FindingKind(Part name, bool of_structure, Part claim_en, Part claim_zh, Part numbers_en, Part numbers_zh,
+                        Part limits_en = "", Part limits_zh = "")
+      : id(name),
+        structure(of_structure),
+        claim{claim_en, claim_zh},
+        numbers{numbers_en, numbers_zh},
+        limits{limits_en, limits_zh} {}
+};
+
+// About a layer, or about several: each number the least and the largest of the layers.
 struct LayerFinding {
   const FindingKind* kind;
   std::string claim;
   std::vector<std::array<double, 2>> numbers;
 };
-std::string_view id_of(const LayerFinding& finding);
-bool is_structure(const LayerFinding& finding);  // these come first; the others are what may be read from them
 std::string sentence_of(const LayerFinding& finding, const show::PageOptions& options);
 
 struct LayerLook {

@@ -42,7 +42,8 @@ class InspectPage {
         add({problems[i], plan, none, options_, static_cast<int>(&look - inspection.problems[i].data())}, look), ++count;
     }
     if (count > 1) page_.section({page_.say(in_all_layers, count)}, show::Section::Level::item);
-    if (count > 1) add_findings(inspection.all, [](const LayerFinding&) { return true; });
+    for (const bool structure : {true, false})
+      if (count > 1) add_findings(inspection.all, structure);
     return page_.take();
   }
 
@@ -50,11 +51,11 @@ class InspectPage {
   void add(const show::Scene& scene, const LayerLook& look) {
     section(scene, structure_section);
     add_layer_facts(scene, page_);
-    add_findings(look, is_structure);
+    add_findings(look, true);
     section(scene, table_section);
     add_heads(look);
     section(scene, reading_section);
-    add_findings(look, [](const LayerFinding& finding) { return !is_structure(finding); });
+    add_findings(look, false);
   }
 
   void section(const show::Scene& scene, const Text& title) {
@@ -64,15 +65,15 @@ class InspectPage {
     page_.section(std::move(parts));
   }
 
-  void add_findings(const LayerLook& look, bool (*wanted)(const LayerFinding&)) {
+  void add_findings(const LayerLook& look, bool structure) {
     for (const LayerFinding& finding : look.findings)
-      if (wanted(finding)) page_.paragraph(show::Words(sentence_of(finding, options_)));
+      if (finding.kind->structure == structure) page_.paragraph(show::Words(sentence_of(finding, options_)));
   }
 
   void add_heads(const LayerLook& look) {
     const Index batch = look.layer->batch(), heads = look.layer->heads;
-    if (!std::exchange(meaning_told_, true))
-      page_.paragraph(what_is_meant, batch > 1 ? page_.say(of_all_items, batch) : std::string());
+    const std::string meaning = page_.say(what_is_meant, batch > 1 ? page_.say(of_all_items, batch) : std::string());
+    if (meaning != std::exchange(meaning_told_, meaning)) page_.paragraph(show::Words(meaning));
     show::Table table{page_.header(Text{"head", "头"}), {}, {true}};
     for (const HeadMeasure& measure : head_measures) {
       table.header.push_back(page_.say(measure.title));
@@ -105,7 +106,7 @@ class InspectPage {
 
   const show::PageOptions& options_;
   show::PageBuilder page_;
-  bool meaning_told_ = false;
+  std::string meaning_told_;
   show::NumberStyle style_{options_.precision, show::NumberStyle::Origin::computed};
 };
 
@@ -129,7 +130,7 @@ void write_pairs_and_findings(io::JsonWriter& json, const LayerLook& look, const
   json.begin_array("findings");
   for (const LayerFinding& finding : look.findings) {
     json.begin_object(io::Spread::line);
-    json.text("id", id_of(finding));
+    json.text("id", finding.kind->id);
     json.text("text", sentence_of(finding, options));
     json.end();
   }
