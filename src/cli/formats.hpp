@@ -9,6 +9,7 @@
 
 #include "io/arrays/trace_export.hpp"
 #include "show/html/html_writer.hpp"
+#include "show/svg/svg_writer.hpp"
 #include "show/text/text_writer.hpp"
 
 namespace mha::cli {
@@ -24,13 +25,22 @@ struct Format {
   Text what;
   PageWriter write = nullptr;  // of a page
   std::optional<io::BinaryFormat> arrays = {};
-  bool sources = false;  // of a page: it tells of each entry where it comes from
+  bool sources = false;     // of a page: it tells of each entry where it comes from
+  bool is_picture = false;  // of a page: whole matrices of the weights
 };
 
 inline constexpr std::array formats = {
     Format{Format::Kind::page, "text", ".txt", {"the page without colour", "不带颜色的页面"}, show::write_text},
     Format{
         Format::Kind::page, "html", ".html", {"the page for a browser", "供浏览器打开的页面"}, show::write_html, {}, true},
+    Format{Format::Kind::page,
+           "svg",
+           ".svg",
+           {"the weights as a picture", "注意力权重的图"},
+           show::write_svg,
+           {},
+           false,
+           true},
     Format{Format::Kind::json, "json", ".json", {"the trace", "JSON 数据"}},
     Format{Format::Kind::csv, "csv", ".csv", {"a line for each answer", "每份答卷一行"}},
     Format{Format::Kind::gradescope, "gradescope", "", {"results.json for Gradescope", "Gradescope 的 results.json"}},

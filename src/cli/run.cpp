@@ -24,13 +24,15 @@ namespace {
 // As written on the command line.
 struct RunOptionTexts {
   std::vector<std::string> problem, output;
-  std::optional<std::string> format, work, against;
+  std::optional<std::string> format, work, against, view, columns;
   SelectionTexts selection;
   bool full = false, with_weights = false, pause = false, quiet = false;
   PageOptionTexts page;
   bool allow_outside = false;
   ComputationOptionTexts computation;
 };
+
+constexpr Index most_cells_of_a_picture = 1 << 16;
 
 constexpr std::array run_formats = {Format::Kind::page, Format::Kind::json, Format::Kind::arrays};
 
@@ -81,9 +83,9 @@ RunRequest run_request_from(const RunOptionTexts& texts, const World& world) {
     throw Error({"--against shows what the arithmetic of a device does; leave out --round, which changes every step",
                  "--against 显示设备的算术误差；请去掉会改变每一步的 --round"});
   request.page = page_of_run(texts, world, request.arithmetic);
-  request.page.sources = request.format->sources || std::any_of(request.outputs.begin(), request.outputs.end(),
-                                                                [](const auto& output) { return output.second->sources; });
   request.style = style_from(texts.page, world);
+  if (texts.view) request.style.lines = parse_choice("--view", *texts.view, {"map", "lines"}) == 1;
+  if (texts.columns) request.style.columns = parse_number("--columns", *texts.columns, 1, 100);
   return request;
 }
 
@@ -243,18 +245,24 @@ class Run {
     return study::all_pass(steps) ? Exit::fine : Exit::difference;
   }
 
-  show::Document page() const { return describe(problem_, plan_, trace_, request_.page); }
+  show::Document page(const Format& format) const {
+    show::PageOptions options = request_.page;
+    options.sources = format.sources;
+    const bool fits = problem_.queries() * problem_.keys() <= most_cells_of_a_picture;
+    options.full = options.full || (format.is_picture && fits);
+    return describe(problem_, plan_, trace_, options);
+  }
 
   // Arrays are written while they are computed.
   void write(io::Sink& sink, const Format& format, const show::TextStyle& style) const {
-    if (format.kind == Format::Kind::page) sink.write(format.write(page(), style));
+    if (format.kind == Format::Kind::page) sink.write(format.write(page(format), style));
     if (format.kind == Format::Kind::json)
       io::write_trace(sink, problem_, plan_, trace_, request_.page.selection, texts_.with_weights);
   }
 
   void write_to_stdout() {
     if (texts_.pause && request_.format->write == show::write_text)
-      show_step_by_step(page(), request_.style, world_);
+      show_step_by_step(page(*request_.format), request_.style, world_);
     else
       write(world_.out, *request_.format, request_.style);
   }
@@ -288,6 +296,10 @@ void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
   declare_page_options(app, texts.page);
   declare_allow_outside(app, texts.allow_outside);
   declare_flag(app, "--full", texts.full, {"print large matrices whole", "完整打印大矩阵"});
+  declare_option(app, "--view", texts.view, "map|lines",
+                 {"of an .svg: a map of the weights, or lines from queries to keys (map)",
+                  "用于 .svg：权重的热图，或从查询到键的连线（map）"});
+  declare_option(app, "--columns", texts.columns, "N", {"of an .svg: pictures in a row", "用于 .svg：一行放几幅图"});
   declare_flag(app, "--with-weights", texts.with_weights,
                {"put the weights and masks into the files as well", "把权重矩阵和掩码也写入文件"});
   declare_flag(
@@ -299,6 +311,7 @@ void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
       {{"mha run                                    ", {"the worked 3×4 example", "3×4 手算示例"}},
        {"mha run mine.json --round 3                ", {"each step rounded, as with a pencil", "每步四舍五入，如同笔算"}},
        {"mha run mine.json -o trace.json            ", {"every step as JSON", "每一步写成 JSON"}},
+       {"mha run mine.json -o page.html -o maps.svg ", {"for a browser and for slides", "用于浏览器和幻灯片"}},
        {"mha run mine.json --steps output -o y.npy  ", {"one matrix for NumPy", "给 NumPy 的一个矩阵"}},
        {"mha run packed --steps packed,Q --heads 2  ", {"only these steps, only head 2", "只看这些步骤和头 2"}},
        {"mha run --device gpu --dtype f32 --against cpu  ", {"each step held against the CPU", "每一步与 CPU 对照"}},

@@ -11,6 +11,8 @@ struct TextStyle {
   int width = 80;      // columns; only a word or a matrix column that is wider alone exceeds it
   bool color = false;  // ANSI colours
   bool ascii = false;  // what the program draws itself is ASCII; the person's labels stay
+  bool lines = false;  // pictures: lines from queries to keys instead of maps
+  int columns = 0;     // pictures in a row; 0: as many as look well
 };
 
 std::string write_text(const Document& document, const TextStyle& style);
