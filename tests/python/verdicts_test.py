@@ -108,5 +108,28 @@ class Names(InFolder):
             self.assertEqual(before in page, said)
 
 
+class OtherShapes(InFolder):
+    def test_what_follows_from_a_matrix_of_another_shape_is_not_wrong_again(self):
+        values = [np.hstack([np.array(head["V"]), [[2], [2], [2]]]) for head in WORKED["heads"]]
+        outputs = [np.array(head["weights"]) @ V for head, V in zip(WORKED["heads"], values)]
+        answer = {f"V{i}": V.tolist() for i, V in enumerate(values, 1)}
+        answer |= {f"head{i}": output.tolist() for i, output in enumerate(outputs, 1)}
+        concat = np.hstack(outputs)
+        report = self.report(self.write("answer.json", answer | {"concat": concat.tolist(), "Y": WORKED["output"]}))[0]
+        found = {(step["step"], step["head"]): step["verdict"] for step in report["steps"]}
+        self.assertEqual([found["V", 1], found["V", 2], found["head_output", 1], found["concat", None], found["output", None]],
+                         ["wrong", "wrong", "following", "following", "right"])
+        concat[0, 0] += 1
+        report = self.report(self.write("answer.json", answer | {"concat": concat.tolist()}))[0]
+        self.assertEqual([step["verdict"] for step in report["steps"] if step["step"] == "concat"], ["wrong"])
+
+    def test_what_does_not_fit_together_is_only_wrong(self):
+        for name, rows, columns in (("X", 2, 4), ("Q", 3, 3), ("K", 5, 2), ("S", 3, 5), ("A", 2, 2), ("head", 1, 1), ("V", 1, 1)):
+            answer = {f"{name}{head}": np.ones((rows, columns)).tolist() for head in (1, 2)}
+            answer = {"X": answer["X1"]} if name == "X" else answer
+            report = self.report(self.write("answer.json", answer | {"Y": [[1, 2]], "concat": [[1]]}))[0]
+            self.assertEqual(report["verdict"], "wrong", name)
+
+
 if __name__ == "__main__":
     unittest.main()
