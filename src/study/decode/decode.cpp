@@ -97,8 +97,7 @@ double largest_difference(const DecodedStep& step, const Trace& run) {
   for (std::size_t id = 0; id < run.values.size(); ++id) {
     const Value& value = step.plan.values[id];
     if (!run.values[id]) continue;
-    const bool by_key = *value.step >= StepId::scores && *value.step <= StepId::weights;
-    const Index dropped = by_key ? past_of(step.plan, value).dropped : 0;
+    const Index dropped = dropped_columns(step, value);
     for_each_entry(value.shape, [&](const Entry& at) {
       const double own = step.trace.values[id]->at(at);
       const double other = run.values[id]->at(0, at.head, step.first + at.row, dropped + at.column);
@@ -111,6 +110,11 @@ double largest_difference(const DecodedStep& step, const Trace& run) {
 }
 
 }  // namespace
+
+Index dropped_columns(const DecodedStep& step, const Value& value) {
+  const bool by_key = value.step && *value.step >= StepId::scores && *value.step <= StepId::weights;
+  return by_key ? past_of(step.plan, value).dropped : 0;
+}
 
 Index dropped_before(const Problem& layer, Index next) {
   Index first = 0;

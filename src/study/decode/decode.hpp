@@ -36,6 +36,9 @@ struct Decoding {
 // the step that needs later tokens. The decoding refers to the problem.
 Decoding decode(const Problem& problem, Index prompt, Index index_base, compute::RunOptions options);
 
+// Columns that the values of this step lack, since a window has dropped their keys.
+Index dropped_columns(const DecodedStep& step, const Value& value);
+
 // So many keys have left the caches of a layer when row `next` comes: its windows show them to no query from there on.
 Index dropped_before(const Problem& layer, Index next);
 

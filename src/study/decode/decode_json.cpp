@@ -11,30 +11,41 @@ Trace with_dropped_keys(const DecodedStep& step) {
   Trace trace = step.trace;
   for (std::size_t id = 0; id < trace.values.size(); ++id) {
     const Value& value = step.plan.values[id];
-    const Index dropped = step.plan.past[static_cast<std::size_t>(value.layer)].dropped;
-    if (dropped == 0 || !value.step || *value.step < StepId::scores || *value.step > StepId::weights) continue;
-    const Shape& shape = value.shape;
-    const auto wide = std::make_shared<Tensor>(Shape{1, shape.heads, shape.rows, dropped + shape.cols});
+    const Index dropped = dropped_columns(step, value);
+    if (dropped == 0) continue;
+    const auto wide = std::make_shared<Tensor>(Shape{1, value.shape.heads, value.shape.rows, dropped + value.shape.cols});
     wide->fill(value.step == StepId::weights ? 0 : show::minus_infinity);
-    for_each_entry(shape,
-                   [&](const Entry& at) { wide->at(0, at.head, at.row, dropped + at.column) = trace.values[id]->at(at); });
+    for_each_entry(value.shape, [&](Entry at) {
+      const double number = trace.values[id]->at(at);
+      at.column += dropped;
+      wide->at(at) = number;
+    });
     trace.values[id] = wide;
   }
   return trace;
 }
 
-void write_caches(io::JsonWriter& json, const Tensor& K, const Tensor& V, Dtype dtype) {
-  json.begin_array("heads");
-  for (Index head = 0; head < K.shape().heads; ++head) {
-    json.begin_object();
-    json.integer("kv_head", head + 1);
-    for (const auto& [name, cache] : {std::pair("K", &K), std::pair("V", &V)}) {
-      const Shape& shape = cache->shape();  // perhaps without rows
-      json.key(name);
-      json.matrix(cache->data() + head * shape.rows * shape.cols, shape.rows, shape.cols, dtype);
+// Of a stack for each layer.
+void write_caches(io::JsonWriter& json, const Decoding& decoding, bool stack) {
+  json.begin_object("cache");
+  if (stack) json.begin_array("layers");
+  for (std::size_t i = 0; i < decoding.kept.size(); i += 2) {
+    if (stack) json.begin_object(), json.integer("layer", static_cast<Index>(i / 2 + 1));
+    json.begin_array("heads");
+    for (Index head = 0; head < decoding.kept[i].shape().heads; ++head) {
+      json.begin_object();
+      json.integer("kv_head", head + 1);
+      for (const auto& [name, cache] : {std::pair("K", &decoding.kept[i]), std::pair("V", &decoding.kept[i + 1])}) {
+        const Shape& shape = cache->shape();  // perhaps without rows
+        json.key(name);
+        json.matrix(cache->data() + head * shape.rows * shape.cols, shape.rows, shape.cols, decoding.run.dtype);
+      }
+      json.end();
     }
     json.end();
+    if (stack) json.end();
   }
+  if (stack) json.end();
   json.end();
 }
 
@@ -56,16 +67,7 @@ void write_decoding(io::Sink& sink, const Problem& problem, const Decoding& deco
     json.end();
   }
   json.end();
-  json.begin_object("cache");
-  const bool stack = !problem.layers.empty();
-  if (stack) json.begin_array("layers");
-  for (std::size_t i = 0; i < decoding.kept.size(); i += 2) {
-    if (stack) json.begin_object(), json.integer("layer", static_cast<Index>(i / 2 + 1));
-    write_caches(json, decoding.kept[i], decoding.kept[i + 1], decoding.run.dtype);
-    if (stack) json.end();
-  }
-  if (stack) json.end();
-  json.end();
+  write_caches(json, decoding, !problem.layers.empty());
   json.begin_object("cost");
   for (const auto& [name, work] :
        {std::pair("projected_tokens", decoding.projected_tokens), std::pair("multiply_adds", decoding.multiply_adds)}) {

@@ -32,23 +32,20 @@ constexpr Text in_each_layer{" of each layer", "，每层都有"};
 constexpr Text differs{"Largest difference to the rows that `mha run` computes at once: {}.",
                        "与 `mha run` 一次算出的各行的最大差：{}。"};
 
-void add_dropped(const show::Scene& scene, Index next, show::PageBuilder& page) {
-  const Index from = scene.past().dropped, to = dropped_before(scene.problem, next);
-  if (from == to) return;
-  const std::string where = scene.is_stack() ? page.say(show::phrase::in_layer, scene.counted(scene.layer)) : "";
-  page.paragraph(where + page.say(leaving, show::range_text(from, to - 1, scene.options.index_base)));
-}
-
 void add_step(const DecodedStep& step, const show::Scenes& layers, const show::Words& heading, show::PageBuilder& page) {
   const show::Scene& scene = layers.front();
-  const std::string numbers = show::range_text(step.first, step.first + step.count - 1, scene.options.index_base);
-  show::Words tokens(page.say(step.count == 1 ? token : prompt_tokens, numbers));
+  const Index next = step.first + step.count, base = scene.options.index_base;
+  show::Words tokens(page.say(step.count == 1 ? token : prompt_tokens, show::range_text(step.first, next - 1, base)));
   if (const auto& labels = show::labels_of(scene.problem, show::Axis::queries, 0); step.count == 1 && !labels.empty())
     tokens.append(show::say_words(page.language(), show::phrase::in_parentheses,
                                   {show::Words().quote(labels[static_cast<std::size_t>(step.first)])}));
   page.section({heading, tokens}, show::Section::Level::item);
   show::add_item(layers, 0, page);
-  for (const show::Scene& layer : layers) add_dropped(layer, step.first + step.count, page);
+  for (const show::Scene& layer : layers) {
+    const Index from = layer.past().dropped, to = dropped_before(layer.problem, next);
+    const std::string where = layer.is_stack() ? page.say(show::phrase::in_layer, layer.counted(layer.layer)) : "";
+    if (from < to) page.paragraph(where + page.say(leaving, show::range_text(from, to - 1, base)));
+  }
 }
 
 void add_savings(const Problem& problem, const Decoding& decoding, show::PageBuilder& page) {
@@ -63,8 +60,9 @@ void add_savings(const Problem& problem, const Decoding& decoding, show::PageBui
     const DecodedStep& step = decoding.steps[static_cast<std::size_t>(i)];
     return grouped_digits(step.first + step.count);
   };
-  page.paragraph(without_means, show::series_text(static_cast<Index>(decoding.steps.size()), 6, lengths) + " = " +
-                                    grouped_digits(decoding.projected_tokens.anew));
+  if (decoding.steps.size() > 1)
+    page.paragraph(without_means, show::series_text(static_cast<Index>(decoding.steps.size()), 6, lengths) + " = " +
+                                      grouped_digits(decoding.projected_tokens.anew));
   page.paragraph(cache_size, grouped_digits(decoding.cache_numbers), problem.layers.empty() ? "" : page.say(in_each_layer));
   page.paragraph(differs, show::full_text(decoding.difference));
 }
