@@ -437,8 +437,9 @@ class Decoding(unittest.TestCase):
             self.assertIn(f"positions {place}; columns", text)
         problem = {"X": [[1.0], [2.0], [3.0]], "heads": [{"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}], "W_O": "identity",
                    "tokens": ["a", "b", "c"], "mask": ["causal", {"allow": [[1, 0, 0], [1, 1, 0], [0, 0, 0]]}]}
-        text = output("decode", "-", "--lang", "en", input=json.dumps(problem).encode())
-        self.assertIn("query 3 (c) may attend to no key", text)
+        told = run("decode", "-", "--lang", "en", input=json.dumps(problem).encode())
+        for words in (told.stdout.decode(), told.stderr.decode()):
+            self.assertIn("query 3 (c) may attend to no key", words)
         problem["mask"] = ["causal", {"padding": [1, 0, 1]}]
         text = output("decode", "-", "--lang", "en", input=json.dumps(problem).encode())
         self.assertIn("padding: key 2 (b) is no token", text)
@@ -511,8 +512,12 @@ class Decoding(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             output("decode", "causal", "-o", f"{folder}/d.json")
             self.assertEqual(json.loads(Path(f"{folder}/d.json").read_text()), decoded("causal"))
+            output("decode", "causal", "--lang", "en", "-o", f"{folder}/d.html")
+            html = Path(f"{folder}/d.html").read_text()
             output("decode", "causal", "--lang", "zh", "-o", f"{folder}/d.txt")
             text = Path(f"{folder}/d.txt").read_text()
+        for words in ("Step 3 of 4", "read, not computed again: 1–2", "What the cache saves"):
+            self.assertIn(words, html)
         for words in ("多头注意力，逐个词元", "第 3 步（共 4 步） · 词元 3（sat）", "但第 t+1 步要用到第 t 步写出的词元",
                       "1 + 2 + 3 + 4 = 10", "缓存"):
             self.assertIn(words, "".join(text.split("\n")))
