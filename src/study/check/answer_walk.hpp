@@ -45,6 +45,11 @@ std::optional<Reading> read_answer(const RowPlan& plan, const GivenMatrices& giv
 // follow from what is given before them as well, and nothing else need be known. Nothing where they are not.
 std::optional<Reading> read_as_true(const RowPlan& plan, const GivenMatrices& given);
 
+// What follows from this step's matrices of another shape, if all heads have it, as far as the steps fit together.
+// `reading` is that of the rest.
+std::optional<Reading> read_on_from_other_shape(const RowPlan& rows, const GivenMatrices& given, const Precision& precision,
+                                                const Reading& reading, StepId step);
+
 // Below that many operations nothing is saved by it.
 inline constexpr double worth_a_run = 2e7;
 

@@ -59,6 +59,7 @@ Report Checker::check(const io::Answer& answer) const {
   for (const io::AnswerMatrix& matrix : answer.matrices)
     if (matrix.step != StepId::X) report.blanks += static_cast<Index>(matrix.blank.size());
   std::vector<GivenMatrices> given;
+  given.reserve(layers_.size());
   for (int i = 0; i < count; ++i) given.emplace_back(answer, layers_[static_cast<std::size_t>(i)].problem(), i, count);
   tell_misplaced(answer, count, report);
   const Precision precision =

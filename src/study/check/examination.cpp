@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <list>
 
-#include "core/op_rules.hpp"
 #include "study/mistakes/simulate.hpp"
 
 namespace mha::study {
@@ -114,39 +113,6 @@ class Examination {
     return std::any_of(without_slips_.begin(), without_slips_.end(), explains);
   }
 
-  // What follows from matrices of another shape, if all heads have it, as far as the steps fit together.
-  void follow_other_shape(StepId step) {
-    Plan plan = plan_.plan;
-    const auto id = static_cast<std::size_t>(*plan_.value(step));
-    Shape own = given_.find(step, 0) == nullptr ? plan.values[id].shape : given_.find(step, 0)->numbers.shape();
-    if (own.has_matrices_as(plan.values[id].shape) || own.batch != plan.values[id].shape.batch) return;
-    own.heads = plan.values[id].shape.heads;
-    Tensor numbers(own), radius(own);
-    for (Index head = 0; head < own.heads; ++head) {
-      const GivenMatrix* matrix = given_.find(step, head);
-      if (matrix == nullptr || !matrix->numbers.shape().has_matrices_as(own)) return;
-      for (Index item = 0; item < own.batch; ++item)
-        for (Index i = 0; i < own.rows * own.cols; ++i) {
-          const double number = numbers.matrix(item, head)[i] = matrix->numbers.matrix(item, 0)[i];
-          radius.matrix(item, head)[i] = matrix->form.written(number);
-        }
-    }
-    plan.values[id].shape = own;
-    const auto misfit = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const Step& later) {
-      Shape& shape = plan.values[static_cast<std::size_t>(later.out)].shape;
-      const std::optional<Shape> to = later.id > step ? result_shape(plan, later, shape) : shape;
-      if (to) shape = *to;
-      return !to;
-    });
-    plan.steps.erase(misfit, plan.steps.end());
-    Reading start = reading_;
-    Uncertain& used = start.steps[static_cast<std::size_t>(step)]->used;
-    used.numbers = std::make_shared<Tensor>(std::move(numbers));
-    used.radius = precision_.propagated ? std::make_shared<Tensor>(std::move(radius)) : nullptr;
-    const auto next = static_cast<StepId>(static_cast<std::size_t>(step) + 1);
-    without_slips_.push_back(*read_answer(RowPlan(std::move(plan)), given_, precision_, Start{&start, next}));
-  }
-
   void find_mistake(StepId step, const std::vector<bool>& wrong) {
     Finding finding;
     finding.layer = by_.layer;
@@ -169,7 +135,8 @@ class Examination {
       finding.sign = sign_of(step, finding.heads.front(), given_, reading_, plan_.plan);
       const Start start = step == StepId::X ? Start() : Start{&reading_, step};
       without_slips_.push_back(*read_answer(plan_, given_.without(step, finding.heads), precision_, start));
-      follow_other_shape(step);
+      if (std::optional<Reading> followed = read_on_from_other_shape(plan_, given_, precision_, reading_, step))
+        without_slips_.push_back(*std::move(followed));
     } else {
       tell_evidence(found.front(), finding);
       for (const Diagnosis& diagnosis : found)

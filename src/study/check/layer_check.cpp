@@ -139,6 +139,7 @@ LayerChecker::Read LayerChecker::read_best(GivenMatrices& given, const Precision
 
 std::vector<LayerChecker::FairPlan> LayerChecker::plans_of(std::vector<FairForm> forms) {
   std::vector<FairPlan> plans;
+  plans.reserve(forms.size());
   for (FairForm& form : forms) plans.push_back({RowPlan(std::move(form.plan)), form.remarks, form.rejoins});
   return plans;
 }
