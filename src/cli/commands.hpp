@@ -16,6 +16,7 @@ using Action = std::function<Exit(World&)>;
 
 // Each declares the options of its command and returns the action, which reads them after parsing.
 Action setup_run(CommandLine& app);
+Action setup_gradient(CommandLine& app);
 Action setup_explain(CommandLine& app);
 Action setup_examples(CommandLine& app);
 Action setup_schema(CommandLine& app);
@@ -42,6 +43,10 @@ inline constexpr std::array commands = {
     Command{"run",
             {"compute a problem and print every step, or export it as JSON", "计算一道题目并打印每一步，或导出为 JSON"},
             setup_run},
+    Command{"gradient",
+            {"the backward pass: how fast a loss rises with every value and every weight, step by step",
+             "反向传播：逐步计算损失对每个值、每个权重的梯度"},
+            setup_gradient},
     Command{"explain",
             {"tell how any entry of any step comes about, down to X and the weights",
              "讲解任何一步的任何元素从何而来，直到 X 和权重矩阵"},

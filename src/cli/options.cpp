@@ -6,6 +6,7 @@
 #include "cli/command_line.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "io/problem/problem_reader.hpp"
 
 namespace mha::cli {
 
@@ -66,6 +67,21 @@ void declare_allow_outside(CommandLine& app, bool& allow_outside) {
                {"let the problem point to files outside its folder", "允许题目引用自己文件夹之外的文件"});
 }
 
+void declare_loss(CommandLine& app, std::optional<std::string>& text) {
+  declare_option(app, "--loss", text, "LOSS",
+                 {"sum, or mse, half_squares, cross_entropy, gradient with :FILE, a JSON or .npy matrix (the problem's)",
+                  "sum，或 mse、half_squares、cross_entropy、gradient 加 :FILE（JSON 或 .npy 矩阵）（默认用题目的 loss）"});
+}
+
+Loss loss_from(const std::optional<std::string>& text, const Problem& problem) {
+  if (text) return io::loss_named(*text, problem);
+  if (problem.loss) return *problem.loss;
+  throw Error(
+      {"a gradient is that of a loss, and the problem has none; write --loss sum, or --loss half_squares:FILE with "
+       "what the result should be",
+       "梯度是损失的梯度，而题目没有 loss；请写 --loss sum，或 --loss half_squares:FILE，文件中写结果应有的值"});
+}
+
 void declare_format(CommandLine& app, std::optional<std::string>& text, Kinds kinds) {
   declare_option(app, "--format", text, format_names(kinds, "|"), {"what to print (text)", "打印什么（默认 text）"});
 }
@@ -108,10 +124,12 @@ std::vector<Index> parse_layers(const std::string& text, const Problem& problem,
   return parse_numbers("--layers", text, problem.layer_count(), static_cast<int>(page.index_base), {"layer", "层"});
 }
 
-void declare_selection(CommandLine& app, SelectionTexts& texts) {
+void declare_selection(CommandLine& app, SelectionTexts& texts, bool of_gradients) {
   declare_option(app, "--steps", texts.steps, "LIST",
-                 {"show and export only these steps, such as scores,weights or Q-V or packed",
-                  "只显示和导出这些步骤，例如 scores,weights、Q-V 或 packed"});
+                 of_gradients ? Text{"show and export only these gradients, such as dA,dZ or dS-dX or parameters",
+                                     "只显示和导出这些梯度，例如 dA,dZ、dS-dX 或 parameters"}
+                              : Text{"show and export only these steps, such as scores,weights or Q-V or packed",
+                                     "只显示和导出这些步骤，例如 scores,weights、Q-V 或 packed"});
   declare_option(app, "--heads", texts.heads, "LIST",
                  {"show and export only these heads, such as 1,3-5", "只显示和导出这些头，例如 1,3-5"});
   declare_option(

@@ -52,6 +52,10 @@ Language language_from(const std::optional<std::string>& text, const World& worl
 // --allow-outside, for every command that reads a problem.
 void declare_allow_outside(CommandLine& app, bool& allow_outside);
 
+// --loss, which wins over the problem's own; one of both must be there.
+void declare_loss(CommandLine& app, std::optional<std::string>& text);
+Loss loss_from(const std::optional<std::string>& text, const Problem& problem);
+
 // --format, for every command that prints in more than one.
 void declare_format(CommandLine& app, std::optional<std::string>& text, Kinds kinds);
 
@@ -73,7 +77,7 @@ std::vector<Index> parse_heads(const std::string& text, Index heads, const show:
 struct SelectionTexts {
   std::optional<std::string> steps, heads, layers;
 };
-void declare_selection(CommandLine& app, SelectionTexts& texts);
+void declare_selection(CommandLine& app, SelectionTexts& texts, bool of_gradients = false);
 void choose(const SelectionTexts& texts, const Problem& problem, show::PageOptions& page);
 
 // --round, --dtype, --batch, --device, --threads.

@@ -1,4 +1,4 @@
-// mha run: computes a problem and prints every step, or exports it.
+// mha run and mha gradient: compute a problem, or its backward pass as well, and print every step, or export it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,13 +10,17 @@
 #include "cli/output.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
+#include "core/gradient.hpp"
 #include "io/arrays/trace_export.hpp"
 #include "io/files/output_file.hpp"
 #include "io/files/paths.hpp"
+#include "io/problem/problem_reader.hpp"
+#include "io/problem/problem_writer.hpp"
 #include "io/problem/trace_writer.hpp"
 #include "show/pages/describe.hpp"
 #include "show/text/text_writer.hpp"
 #include "study/check/against.hpp"
+#include "study/gradient/descent.hpp"
 
 namespace mha::cli {
 namespace {
@@ -30,6 +34,9 @@ struct RunOptionTexts {
   PageOptionTexts page;
   bool allow_outside = false;
   ComputationOptionTexts computation;
+  bool gradient = false;  // mha gradient, and its own:
+  std::optional<std::string> loss, descend, times, next;
+  bool with_forward = false;
 };
 
 constexpr Index most_cells_of_a_picture = 1 << 16;
@@ -44,7 +51,9 @@ struct RunRequest {
   show::PageOptions page;
   show::TextStyle style;
   Arithmetic arithmetic;
-  bool against_cpu = false;  // instead of the page
+  bool against_cpu = false, against_difference = false;  // instead of the page
+  std::optional<double> rate;                            // of gradient descent
+  int times = 1;
 };
 
 // --format goes before the ending, but arrays are what no --format names. What is no ordinary file (/dev/stdout, a pipe)
@@ -63,8 +72,27 @@ const Format& format_of_output(const std::string& path, const Format& otherwise,
               endings_text(run_formats));
 }
 
+// "dA,dZ", "dS-dQ", "parameters". The forward steps stand on the page where they are asked for, and in every file.
+void choose_gradients(const RunOptionTexts& texts, Selection& selection) {
+  selection.steps.assign(step_count, texts.with_forward);
+  if (!texts.selection.steps) return;
+  constexpr std::string_view parameters = "parameters";
+  std::string names;
+  selection.parameters = false;
+  for (const std::string_view item : split_at_commas("--steps", *texts.selection.steps)) {
+    if (item == parameters) selection.parameters = true;
+    if (item == parameters) continue;
+    const std::size_t dash = item.find('-');
+    const auto plain = [](std::string_view name) { return std::string(name.substr(name.starts_with('d') ? 1 : 0)); };
+    names += (names.empty() ? "" : ",") + plain(item.substr(0, dash));
+    if (dash != std::string_view::npos) names += "-" + plain(item.substr(dash + 1));
+  }
+  selection.gradients = names.empty() ? std::vector<bool>(step_count, false) : parse_steps(names);
+}
+
 show::PageOptions page_of_run(const RunOptionTexts& texts, const World& world, const Arithmetic& arithmetic) {
   show::PageOptions page = page_from(texts.page, world, arithmetic.rounding.value_or(show::PageOptions{}.precision));
+  if (texts.gradient) choose_gradients(texts, page.selection);
   if (texts.work)
     page.work = static_cast<show::PageOptions::Work>(parse_choice("--work", *texts.work, {"first", "all", "none"}));
   page.full = texts.full;
@@ -78,7 +106,21 @@ RunRequest run_request_from(const RunOptionTexts& texts, const World& world) {
   for (const std::string& path : texts.output)
     request.outputs.emplace_back(path, &format_of_output(path, *request.format, texts.format.has_value()));
   request.arithmetic = arithmetic_from(texts.computation);
-  if (texts.against) request.against_cpu = parse_choice("--against", *texts.against, {"cpu"}) == 0;
+  if (texts.against) {
+    std::vector<std::string_view> known{"cpu"};
+    if (texts.gradient) known.emplace_back("difference");
+    request.against_cpu = parse_choice("--against", *texts.against, known) == 0;
+    request.against_difference = !request.against_cpu;
+  }
+  if (request.against_difference && (request.arithmetic.rounding || request.arithmetic.dtype == Dtype::f32))
+    throw Error({"--against difference needs every digit; leave out --round and --dtype f32",
+                 "--against difference 需要每一位数字；请去掉 --round 和 --dtype f32"});
+  if (texts.descend) request.rate = parse_tolerance("--descend", *texts.descend);
+  if (texts.times) request.times = parse_number("--times", *texts.times, 1, 100000);
+  if (!texts.descend && (texts.times || texts.next))
+    throw Error({"{} goes with --descend, which says how far a step goes: --descend 0.1",
+                 "{} 与 --descend 同用，后者给出步长：--descend 0.1"},
+                texts.times ? "--times" : "--next");
   if (request.against_cpu && request.arithmetic.rounding)
     throw Error({"--against shows what the arithmetic of a device does; leave out --round, which changes every step",
                  "--against 显示设备的算术误差；请去掉会改变每一步的 --round"});
@@ -129,9 +171,15 @@ class Run {
         request_(std::move(request)),
         world_(world),
         problem_(read_problem(request_.problem, world, texts.allow_outside)) {
+    if (texts_.gradient) problem_.loss = loss_from(texts_.loss, problem_);
     choose_item(texts_.computation, request_.page, problem_);
-    choose(texts_.selection, problem_, request_.page);
+    SelectionTexts selection = texts_.selection;
+    if (texts_.gradient) selection.steps.reset();  // which chose gradients
+    choose(selection, problem_, request_.page);
     plan_ = make_plan(problem_);
+    if (texts_.gradient) plan_ = with_gradient(std::move(plan_), *problem_.loss);
+    exported_ = request_.page.selection;
+    if (texts_.gradient) exported_.steps.assign(step_count, true);
   }
 
   // 1 where a device was held against the CPU and a step differs by more than its arithmetic allows.
@@ -146,8 +194,19 @@ class Run {
     std::erase_if(request_.outputs,
                   [&](const auto& output) { return !succeeds([&] { files.emplace_back(output.first); }, opened); });
     if (opened != Exit::fine && files.empty()) return opened;
-    open_exports(files, device);
+    std::deque<io::OutputFile> next;
+    if (texts_.next) next.emplace_back(*texts_.next);
+    if (!texts_.gradient) open_exports(files, device);
     trace_ = compute::run(plan_, options(device));
+    if (request_.rate) {
+      compute::RunOptions how = options(device);
+      descent_ = study::descend(problem_, *request_.rate, request_.times, how);
+    }
+    if (!next.empty()) {
+      io::write_problem(next.front().sink(), descent_->problem);
+      next.front().commit();
+    }
+    if (texts_.gradient) open_exports(files, device);  // which hold the parameters' gradients as they are joined then
     if (!texts_.quiet && !shows_any_step())
       tell(world_, {"this problem has none of the steps that --steps names, so none is shown",
                     "这道题没有 --steps 所列的步骤，因此没有内容可显示"});
@@ -156,13 +215,16 @@ class Run {
     const Exit written = write_files(files);
     if (written != Exit::fine || opened != Exit::fine) return std::max(written, opened);
     if (request_.against_cpu) return write_comparison();
+    if (request_.against_difference) return write_differences();
     if (files.empty()) write_to_stdout();
     return Exit::fine;
   }
 
  private:
   // Where nothing but binary files is asked for, the numbers go there while they are computed, and nobody keeps them.
-  bool streams() const { return !exports_.empty() && exports_.size() == request_.outputs.size() && !request_.against_cpu; }
+  bool streams() const {
+    return !texts_.gradient && !exports_.empty() && exports_.size() == request_.outputs.size() && !request_.against_cpu;
+  }
 
   compute::RunOptions options(const compute::Device& device) {
     compute::RunOptions options{kept_values(), request_.arithmetic.dtype, request_.arithmetic.rounding};
@@ -179,10 +241,11 @@ class Run {
 
   // What is known before the run is written at once.
   void open_exports(std::deque<io::OutputFile>& files, const compute::Device& device) {
+    if (texts_.gradient) gradients_ = gradients_of_parameters(problem_, plan_, trace_);
     for (std::size_t i = 0; i < files.size(); ++i)
       if (const auto format = request_.outputs[i].second->arrays)
         exports_.emplace_back(files[i], request_.outputs[i].first, *format,
-                              io::trace_arrays(problem_, plan_, request_.page.selection, texts_.with_weights),
+                              io::trace_arrays(problem_, plan_, exported_, texts_.with_weights, gradients_),
                               request_.arithmetic.dtype, device.description);
   }
 
@@ -222,18 +285,20 @@ class Run {
   std::vector<std::string> paths() const {
     std::vector<std::string> result;
     for (const auto& output : request_.outputs) result.push_back(output.first);
+    if (texts_.next) result.push_back(*texts_.next);
     return result;
   }
 
   bool shows_any_step() const {
-    return std::any_of(plan_.values.begin(), plan_.values.end(), [this](const Value& value) {
-      return value.step && request_.page.selection.has(*value.step, value.layer);
-    });
+    return std::any_of(plan_.values.begin(), plan_.values.end(),
+                       [this](const Value& value) { return request_.page.selection.has(plan_, value); });
   }
 
   std::vector<bool> kept_values() const {
-    if (request_.against_cpu) return compute::values_to_keep(plan_, Selection{}, true);
-    return compute::values_to_keep(plan_, request_.page.selection, tells_page(request_));
+    if (request_.against_cpu || request_.against_difference) return compute::values_to_keep(plan_, Selection{}, true);
+    std::vector<bool> keep = compute::values_to_keep(plan_, exported_, tells_page(request_));
+    if (texts_.gradient) keep[static_cast<std::size_t>(plan_.forward_result())] = true;  // for the loss
+    return keep;
   }
 
   Exit write_comparison() {
@@ -245,19 +310,31 @@ class Run {
     return study::all_pass(steps) ? Exit::fine : Exit::difference;
   }
 
+  Exit write_differences() {
+    const std::vector<study::HeldGradient> held = study::against_differences(problem_, plan_, trace_);
+    const show::Scenes layers = show::scenes_of(problem_, plan_, trace_, request_.page);
+    const Format& format = request_.format->kind == Format::Kind::page ? *request_.format : format_named({}, page_only);
+    world_.out.write(format.write(describe(held, layers), request_.style));
+    return study::all_hold(held) ? Exit::fine : Exit::difference;
+  }
+
   show::Document page(const Format& format) const {
     show::PageOptions options = request_.page;
     options.sources = format.sources;
     const bool fits = problem_.queries() * problem_.keys() <= most_cells_of_a_picture;
     options.full = options.full || (format.is_picture && fits);
-    return describe(problem_, plan_, trace_, options);
+    show::Document document = describe(problem_, plan_, trace_, options);
+    if (!descent_) return document;
+    show::PageBuilder more(request_.page.language, request_.page.index_base);
+    study::add_descent(*descent_, *request_.rate, request_.page.precision, more);
+    for (show::Block& block : more.take().blocks) document.blocks.push_back(std::move(block));
+    return document;
   }
 
   // Arrays are written while they are computed.
   void write(io::Sink& sink, const Format& format, const show::TextStyle& style) const {
     if (format.kind == Format::Kind::page) sink.write(format.write(page(format), style));
-    if (format.kind == Format::Kind::json)
-      io::write_trace(sink, problem_, plan_, trace_, request_.page.selection, texts_.with_weights);
+    if (format.kind == Format::Kind::json) io::write_trace(sink, problem_, plan_, trace_, exported_, texts_.with_weights);
   }
 
   void write_to_stdout() {
@@ -272,11 +349,15 @@ class Run {
   World& world_;
   Problem problem_;
   Plan plan_;
+  Selection exported_;  // to files
   Trace trace_;
+  std::optional<study::Descent> descent_;
+  std::optional<Problem> gradients_;  // of the parameters, in their places
   std::deque<io::TraceExport> exports_;
   AllExports takers_{exports_};
 };
 
+// What mha run and mha gradient have in common.
 void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
   declare_arguments(app, "PROBLEM", texts.problem,
                     {"a file, - for standard input, or an example's name (default: worked)",
@@ -285,12 +366,12 @@ void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
       app, "-o,--output", texts.output, "FILE",
       say({"write to this file (repeatable); its ending says what: {}", "写到这个文件（可重复）；扩展名决定写什么：{}"},
           endings_text(run_formats)));
-  declare_selection(app, texts.selection);
+  declare_selection(app, texts.selection, texts.gradient);
   declare_format(app, texts.format, run_formats);
   declare_option(app, "--work", texts.work, "first|all|none",
                  {"which entries are spelled out (first)", "哪些元素写出算式（默认 first）"});
   declare_computation_options(app, texts.computation);
-  declare_option(app, "--against", texts.against, "cpu",
+  declare_option(app, "--against", texts.against, texts.gradient ? "cpu|difference" : "cpu",
                  {"print how far each step is from the CPU in float64, and what the arithmetic allows, instead of the page",
                   "不打印页面，而打印每一步与 CPU 双精度结果的差，以及算术允许的差"});
   declare_page_options(app, texts.page);
@@ -306,6 +387,9 @@ void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
       app, "--pause", texts.pause,
       {"on a terminal: one step, then Enter for the next, q to end", "在终端上：显示一步，按回车显示下一步，q 结束"});
   declare_flag(app, "-q,--quiet", texts.quiet, {"no warnings", "不显示警告"});
+}
+
+void declare_run_examples(CommandLine& app) {
   declare_examples(
       app, {},
       {{"mha run                                    ", {"the worked 3×4 example", "3×4 手算示例"}},
@@ -319,15 +403,45 @@ void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
        {"cat mine.json | mha run -                  ", {"from standard input", "从标准输入"}}});
 }
 
+Action run_action(std::shared_ptr<RunOptionTexts> texts) {
+  return [texts = std::move(texts)](World& world) {
+    if (texts->pause) expect_terminal(world);
+    return Run(*texts, run_request_from(*texts, world), world).tell_everything();
+  };
+}
+
 }  // namespace
 
 Action setup_run(CommandLine& app) {
   auto texts = std::make_shared<RunOptionTexts>();
   declare_run_options(app, *texts);
-  return [texts](World& world) {
-    if (texts->pause) expect_terminal(world);
-    return Run(*texts, run_request_from(*texts, world), world).tell_everything();
-  };
+  declare_run_examples(app);
+  return run_action(std::move(texts));
+}
+
+Action setup_gradient(CommandLine& app) {
+  auto texts = std::make_shared<RunOptionTexts>();
+  texts->gradient = true;
+  declare_run_options(app, *texts);
+  declare_loss(app, texts->loss);
+  declare_flag(app, "--with-forward", texts->with_forward, {"show the forward steps before them", "先显示前向的各步"});
+  declare_option(app, "--descend", texts->descend, "RATE",
+                 {"take a step of gradient descent: each parameter less RATE times its gradient, and tell the loss",
+                  "做一步梯度下降：每个参数减去 RATE 乘以它的梯度，并给出损失"});
+  declare_option(app, "--times", texts->times, "N",
+                 {"with --descend: so many steps, the loss after each", "与 --descend 同用：做 N 步，列出每步之后的损失"});
+  declare_option(app, "--next", texts->next, "FILE.json",
+                 {"with --descend: write the problem as it is then", "与 --descend 同用：写出更新之后的题目"});
+  declare_examples(
+      app,
+      {"Every value's gradient of a loss, step by step backwards. The loss is the problem's own, or that of --loss.",
+       "从后往前逐步计算损失对每个值的梯度。损失由题目给出，或由 --loss 给出。"},
+      {{"mha gradient --loss sum                      ", {"the worked 3×4 example", "3×4 手算示例"}},
+       {"mha gradient mine.json --steps dA,dZ         ", {"only these", "只看这些"}},
+       {"mha gradient mine.json --descend 0.1 --times 9", {"watch the loss fall", "看损失下降"}},
+       {"mha gradient mine.json --against difference  ", {"held against central differences", "与中心差分对照"}},
+       {"mha gradient mine.json -o gradients.json     ", {"all of them as JSON", "全部写成 JSON"}}});
+  return run_action(std::move(texts));
 }
 
 }  // namespace mha::cli

@@ -126,6 +126,10 @@ class CpuBackend : public Backend {
       case Op::copy: return copy(step, block, out);
       case Op::norm: return norm(step, block, out);
       case Op::activation: return activation(step, block, out);
+      case Op::difference: return difference(step, block, out);
+      case Op::slope: return slope(step, block, out);
+      case Op::norm_slope: return norm_slope(step, block, out);
+      case Op::sum: return sum(step, block, out);
       case Op::split:
       case Op::merge:
       case Op::reshape: return moved(step, block, out);
@@ -178,7 +182,7 @@ class CpuBackend : public Backend {
     for (; place < step.in.size(); ++place) combine_rows(read(out), place, step, block, out, std::plus<T>());
   }
 
-  // (a, b) → (a·cos − b·sin, a·sin + b·cos) for each pair of columns; the columns behind the last pair stay.
+  // (a, b) → (a·cos − b·sin, a·sin + b·cos) for each pair of columns, or by −angle; the columns behind the last pair stay.
   void rotate(const Step& step, const Block& block, Rows<T> out) {
     const Index pairs = shape_of(step.in[1]).cols;
     const Rows<const T> a = operand(0, step, block), cosines = operand(1, step, block), sines = operand(2, step, block);
@@ -186,7 +190,8 @@ class CpuBackend : public Backend {
     for (Index i = 0; i < block.count; ++i)
       for (Index t = 0; t < pairs; ++t) {
         const Columns pair = columns_of_pair(step.pairing, t, pairs);
-        const T x = a[i][pair.first], y = a[i][pair.second], c = cosines[i][t], s = sines[i][t];
+        const T x = a[i][pair.first], y = a[i][pair.second], c = cosines[i][t];
+        const T s = step.transposed ? -sines[i][t] : sines[i][t];
         out[i][pair.first] = x * c - y * s;
         out[i][pair.second] = x * s + y * c;
       }
@@ -307,6 +312,64 @@ class CpuBackend : public Backend {
     for (Index i = 0; i < block.count; ++i)
       for (Index j = 0; j < shape_of(step.out).cols; ++j) out[i][j] = activated(step.activation, a[i][j]);
     if (step.in.size() > 1) combine_rows(read(out), 1, step, block, out, std::multiplies<T>());
+  }
+
+  void difference(const Step& step, const Block& block, Rows<T> out) {
+    combine_rows(operand(0, step, block), 1, step, block, out, std::minus<T>());
+    // What is hidden is 0, not −0.
+    if (step.in.size() > 2) combine_rows(read(out), 2, step, block, out, [](T a, T b) { return a * b + T(0); });
+    if (std::is_same_v<T, float> && step.in.size() > 2 && shape_of(step.in[1]).cols < shape_of(step.in[2]).cols)
+      difference_unrounded(step, block, out);
+  }
+
+  // A ∘ (dA − r) in float, by r as it was before it became one: where A is nearly 1, its rounding would be all that is
+  // left.
+  void difference_unrounded(const Step& step, const Block& block, Rows<T> out) {
+    const Rows<const T> a = operand(0, step, block), r = operand(1, step, block), c = operand(2, step, block);
+    const Index cols = shape_of(step.out).cols;
+    for (Index i = 0; i < block.count; ++i) {
+      double sum = 0;
+      for (Index j = 0; j < cols; ++j) sum += double(c[i][j]) * double(a[i][j]);
+      if (static_cast<T>(sum) != r[i][0]) continue;  // it is another number: rounded by hand
+      for (Index j = 0; j < cols; ++j) out[i][j] = static_cast<T>(c[i][j] * (a[i][j] - sum) + 0.0);
+    }
+  }
+
+  void slope(const Step& step, const Block& block, Rows<T> out) {
+    const T cap = static_cast<T>(step.cap);
+    combine_rows(operand(0, step, block), 1, step, block, out, [&](T g, T x) {
+      if (step.cap == 0) return g * steepness(step.activation, x);
+      const T squeezed = std::tanh(x / cap);
+      return g * (1 - squeezed * squeezed);
+    });
+    if (step.in.size() > 2) combine_rows(read(out), 2, step, block, out, std::multiplies<T>());
+  }
+
+  void norm_slope(const Step& step, const Block& block, Rows<T> out) {
+    const Rows<const T> g = operand(0, step, block), x = operand(1, step, block);
+    const T* const gamma = step.in.size() > 2 ? operand(2, step, block)[0] : nullptr;
+    for (Index i = 0; i < block.count; ++i)
+      norm_slope_row(g[i], gamma, Slice<T>{x[i], shape_of(step.out).cols}, step.norm, out[i]);
+  }
+
+  // Item after item, head after head, row after row, column after column; r takes off what A ∘ dA has in common, so that
+  // what is left is small: floats are summed as doubles.
+  void sum(const Step& step, const Block& block, Rows<T> out) {
+    const Shape &from = shape_of(step.in[0]), &to = shape_of(step.out);
+    const Index items = from.batch / to.batch, heads = from.heads / to.heads, rows = from.rows / to.rows;
+    std::vector<double> sums(static_cast<std::size_t>(block.count * to.cols), 0);
+    for (Index item = block.item * items; item < (block.item + 1) * items; ++item)
+      for (Index head = block.head * heads; head < (block.head + 1) * heads; ++head) {
+        const auto matrix = [&](std::size_t place) { return values_.rows(step.in[place], item, head, 0, block.worker); };
+        const Rows<const T> a = matrix(0), b = matrix(step.in.size() - 1);
+        for (Index i = 0; i < block.count; ++i)
+          for (Index row = (block.first + i) * rows; row < (block.first + i + 1) * rows; ++row)
+            for (Index j = 0; j < from.cols; ++j)
+              sums[static_cast<std::size_t>(i * to.cols + (to.cols == 1 ? 0 : j))] +=
+                  step.in.size() > 1 ? double(a[row][j]) * double(b[row][j]) : double(a[row][j]);
+      }
+    for (Index i = 0; i < block.count; ++i)
+      for (Index j = 0; j < to.cols; ++j) out[i][j] = static_cast<T>(sums[static_cast<std::size_t>(i * to.cols + j)]);
   }
 
   // h matrices n×d → their mean, sum or maximum, entry by entry.

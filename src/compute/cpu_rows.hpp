@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/op.hpp"
+#include "core/steepness.hpp"
 #include "core/tensor.hpp"
 
 namespace mha::compute {
@@ -93,6 +94,7 @@ class Standard {
   }
 
   T operator()(T x) const { return (x - mean_) / root_; }
+  T root() const { return root_; }
 
  private:
   T mean_ = 0, root_ = 0;
@@ -102,6 +104,23 @@ template <typename T>
 void normalise_row(const Slice<T>& row, const Norm& norm, T* out) {
   const Standard<T> standard(row, norm);
   for (Index j = 0; j < row.count; ++j) out[j] = standard(row[j]);
+}
+
+// What g becomes on its way back through the norm of row x, with h = g ∘ γ (γ may be null):
+// (h − mean of h − x̂·mean of h ∘ x̂) / root, and for rms without the mean of h.
+template <typename T>
+void norm_slope_row(const T* g, const T* gamma, const Slice<T>& x, const Norm& norm, T* out) {
+  const Standard<T> standard(x, norm);
+  T mean = 0, along = 0;
+  for (Index j = 0; j < x.count; ++j) {
+    out[j] = gamma == nullptr ? g[j] : g[j] * gamma[j];
+    if (norm.kind == Norm::Kind::layer) mean += out[j];
+    along += out[j] * standard(x[j]);
+  }
+  const T count = static_cast<T>(x.count);
+  mean /= count;
+  along /= count;
+  for (Index j = 0; j < x.count; ++j) out[j] = (out[j] - mean - standard(x[j]) * along) / standard.root();
 }
 
 // NaN stays NaN. Φ(x) is ½·erfc(−x/√2), which keeps its digits far below 0.

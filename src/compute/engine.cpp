@@ -78,6 +78,11 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// What a person writes down; the parts of a gradient are taken as they come.
+bool is_rounded(const Value& value) {
+  return value.step || value.gradient == Value::Gradient::whole || value.gradient == Value::Gradient::row_sums;
+}
+
 void round_result(ValueId id, int decimals, Backend& backend) {
   auto rounded = std::make_shared<Tensor>(*backend.get(id));
   for (Index i = 0; i < rounded->size(); ++i) rounded->data()[i] = round_by_hand(rounded->data()[i], decimals);
@@ -153,11 +158,10 @@ void run_group(const Plan& plan, const Schedule::Group& group, Backend& backend,
 
 std::vector<bool> values_to_keep(const Plan& plan, const Selection& selection, bool operands) {
   std::vector<bool> keep(plan.values.size(), false);
-  for (std::size_t id = 0; id < plan.values.size(); ++id)
-    if (plan.values[id].step && selection.has(*plan.values[id].step, plan.values[id].layer)) keep[id] = true;
+  for (std::size_t id = 0; id < plan.values.size(); ++id) keep[id] = selection.has(plan, plan.values[id]);
   if (operands)
     for (const Step& step : plan.steps)
-      if (selection.has(step.id, step.layer))
+      if (plan.is_backward(step) ? keep[at(step.out)] : selection.has(step.id, step.layer))
         for (const ValueId id : step.in) keep[at(id)] = true;
   return keep;
 }
@@ -196,7 +200,7 @@ Trace run(const Plan& plan, const RunOptions& options) {
     const Schedule::Group& group = schedule.groups[g];
     run_group(plan, group, *backend, workers, nullptr);
     const ValueId result = plan.steps[group.first_step].out;
-    if (options.rounding && plan.value(result).step) round_result(result, *options.rounding, *backend);
+    if (options.rounding && is_rounded(plan.value(result))) round_result(result, *options.rounding, *backend);
     for (std::size_t id = 0; id < plan.values.size(); ++id)
       if (const Value& cache = plan.values[id]; cache.newest >= 0 && schedule.last_use[at(cache.newest)] == g)
         backend->set(static_cast<ValueId>(id),

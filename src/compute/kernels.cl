@@ -188,9 +188,9 @@ kernel void merge(global const REAL* a, global REAL* out, Shape onto, Shape a_sh
 // ── entry by entry ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 // (x, y) → (x·cos − y·sin, x·sin + y·cos) for each pair of columns: (t, t + pairs), or (2t, 2t + 1) where `interleaved`. The
-// columns behind the last pair stay. Cosines and sines are n×pairs; the host computed them in double.
+// columns behind the last pair stay. Cosines and sines are n×pairs; the host computed them in double. `way` is −1 for −angle.
 kernel void rotate_pairs(global const REAL* a, global const REAL* cosines, global const REAL* sines, global REAL* out,
-                         Shape onto, Shape a_shape, Shape angles, int interleaved) {
+                         Shape onto, Shape a_shape, Shape angles, int interleaved, REAL way) {
   const long j = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
   const long pairs = COLS(angles), row = row_for(z, i, onto, a_shape), angle_row = row_for(z, i, onto, angles);
   if (i >= ROWS(onto) || j >= COLS(onto)) return;
@@ -201,7 +201,7 @@ kernel void rotate_pairs(global const REAL* a, global const REAL* cosines, globa
   const long t = interleaved ? j / 2 : j % pairs;
   const bool is_second = interleaved ? j % 2 == 1 : j >= pairs;
   const REAL x = a[row + (interleaved ? 2 * t : t)], y = a[row + (interleaved ? 2 * t + 1 : t + pairs)];
-  const REAL c = cosines[angle_row + t], s = sines[angle_row + t];
+  const REAL c = cosines[angle_row + t], s = way * sines[angle_row + t];
   out[entry_of(z, i, j, onto)] = is_second ? x * s + y * c : x * c - y * s;
 }
 
@@ -220,6 +220,31 @@ kernel void add(global const REAL* a, global const REAL* b, global REAL* out, Sh
   const long a_row = row_for(z, i, onto, a_shape), b_row = row_for(z, i, onto, b_shape);
   if (i >= ROWS(onto) || j >= COLS(onto)) return;
   out[entry_of(z, i, j, onto)] = a[a_row + j] + number_for(j, b + b_row, b_shape);
+}
+
+// a − b
+kernel void subtract(global const REAL* a, global const REAL* b, global REAL* out, Shape onto, Shape a_shape,
+                     Shape b_shape) {
+  const long j = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
+  const long a_row = row_for(z, i, onto, a_shape), b_row = row_for(z, i, onto, b_shape);
+  if (i >= ROWS(onto) || j >= COLS(onto)) return;
+  out[entry_of(z, i, j, onto)] = a[a_row + j] - number_for(j, b + b_row, b_shape);
+}
+
+// Σ a, or with `weighted` Σ a ∘ b, over what `onto` lacks; a and b have the shape `from`.
+kernel void sum(global const REAL* a, global const REAL* b, global REAL* out, Shape onto, Shape from, int weighted) {
+  const long j = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
+  if (i >= ROWS(onto) || j >= COLS(onto)) return;
+  const long items = BATCH(from) / BATCH(onto), heads = HEADS(from) / HEADS(onto), rows = ROWS(from) / ROWS(onto);
+  const long cols = COLS(from) / COLS(onto), first_item = z / HEADS(onto) * items, first_head = z % HEADS(onto) * heads;
+  REAL total = 0;
+  for (long item = first_item; item < first_item + items; ++item)
+    for (long head = first_head; head < first_head + heads; ++head)
+      for (long row = i * rows; row < (i + 1) * rows; ++row) {
+        const long first = entry_of(item * HEADS(from) + head, row, j * cols, from);
+        for (long p = first; p < first + cols; ++p) total += weighted ? a[p] * b[p] : a[p];
+      }
+  out[entry_of(z, i, j, onto)] = total;
 }
 
 // cap·tanh(a/cap)
@@ -248,6 +273,32 @@ kernel void activation(global const REAL* a, global REAL* out, Shape onto, Shape
   out[entry_of(z, i, j, onto)] = result;
 }
 
+// g ∘ f′(x) for the activation, or where cap is above 0 for the soft cap; as src/compute/cpu_rows.hpp has it.
+kernel void slope(global const REAL* g, global const REAL* x_values, global REAL* out, Shape onto, Shape g_shape,
+                  Shape x_shape, int which, REAL cap) {
+  const long j = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
+  const long g_row = row_for(z, i, onto, g_shape), x_row = row_for(z, i, onto, x_shape);
+  if (i >= ROWS(onto) || j >= COLS(onto)) return;
+  const REAL x = x_values[x_row + j], k = (REAL)0.79788456080286535588;
+  REAL steep = 1;
+  if (cap > 0) {
+    const REAL t = tanh(x / cap);
+    steep = 1 - t * t;
+  } else if (which == 1) {
+    steep = x > 0 ? 1 : 0;
+  } else if (which == 2) {
+    steep = (REAL)0.5 * erfc(-x * (REAL)0.70710678118654752440) +
+            x * (REAL)0.39894228040143267794 * exp((REAL)-0.5 * x * x);
+  } else if (which == 3) {
+    const REAL t = tanh(k * (x + (REAL)0.044715 * x * x * x));
+    steep = (REAL)0.5 * (1 + t) + (REAL)0.5 * x * (1 - t * t) * (k * (1 + (REAL)0.134145 * x * x));
+  } else if (which == 4) {
+    const REAL s = 1 / (1 + exp(-x));
+    steep = s * (1 + x * (1 - s));
+  }
+  out[entry_of(z, i, j, onto)] = g[g_row + j] * steep;
+}
+
 kernel void copy(global const REAL* a, global REAL* out, Shape onto, Shape a_shape) {
   const long j = get_global_id(0), i = get_global_id(1), z = get_global_id(2);
   const long a_row = row_for(z, i, onto, a_shape);
@@ -272,6 +323,30 @@ kernel void norm(global const REAL* a, global REAL* out, Shape onto, Shape a_sha
   const REAL variance = squares / (sample_variance ? cols - 1 : cols);
   const REAL root = eps_outside ? sqrt(variance) + eps : sqrt(variance + eps);
   for (long j = 0; j < cols; ++j) out[entry_of(z, i, j, onto)] = (a[a_row + j] - mean) / root;
+}
+
+// (h − mean of h − x̂·mean of h ∘ x̂) / root, x̂ the normalised x; with `layer` 0 without the mean of h. h may be out.
+kernel void norm_slope(global const REAL* h, global const REAL* x, global REAL* out, Shape onto, Shape h_shape,
+                       Shape x_shape, REAL eps, int layer) {
+  const long i = get_global_id(1), z = get_global_id(2), cols = COLS(onto);
+  if (i >= ROWS(onto) || get_global_id(0) > 0) return;
+  h += row_for(z, i, onto, h_shape);
+  x += row_for(z, i, onto, x_shape);
+  REAL x_mean = 0, squares = 0, mean = 0, along = 0;
+  if (layer) {
+    for (long j = 0; j < cols; ++j) x_mean += x[j];
+    x_mean /= cols;
+  }
+  for (long j = 0; j < cols; ++j) squares += (x[j] - x_mean) * (x[j] - x_mean);
+  const REAL root = sqrt(squares / cols + eps);
+  for (long j = 0; j < cols; ++j) {
+    if (layer) mean += h[j];
+    along += h[j] * ((x[j] - x_mean) / root);
+  }
+  mean /= cols;
+  along /= cols;
+  for (long j = 0; j < cols; ++j)
+    out[entry_of(z, i, j, onto)] = (h[j] - mean - (x[j] - x_mean) / root * along) / root;
 }
 
 // ── softmax ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

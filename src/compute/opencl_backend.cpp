@@ -98,6 +98,15 @@ class OpenClBackend : public Backend {
       case Op::copy: return placed(step, "copy");
       case Op::norm: return norm(step);
       case Op::activation: return activation(step);
+      case Op::difference:
+        combined("subtract", step.in[0], step.in[1], step.out);
+        if (step.in.size() > 2) combined("multiply", step.out, step.in[2], step.out);
+        return;
+      case Op::slope: return slope(step);
+      case Op::norm_slope: return norm_slope(step);
+      case Op::sum:  // a work-item for each entry; the last operand is the first one where nothing is multiplied
+        return on_each("sum", shape, arg(step.in[0]), arg(step.in.back()), arg(step.out), as_argument(shape),
+                       shape_arg(step.in[0]), static_cast<cl_int>(step.in.size() > 1));
       case Op::reshape:
       case Op::pool: return refuse(step);
     }
@@ -201,7 +210,8 @@ class OpenClBackend : public Backend {
   void rotate(const Step& step) {
     const Shape& shape = shape_of(step.out);
     on_each("rotate_pairs", shape, arg(step.in[0]), arg(step.in[1]), arg(step.in[2]), arg(step.out), as_argument(shape),
-            shape_arg(step.in[0]), shape_arg(step.in[1]), static_cast<cl_int>(step.pairing == Pairing::interleaved));
+            shape_arg(step.in[0]), shape_arg(step.in[1]), static_cast<cl_int>(step.pairing == Pairing::interleaved),
+            static_cast<T>(step.transposed ? -1 : 1));
   }
 
   void softmax(const Step& step) {
@@ -230,6 +240,23 @@ class OpenClBackend : public Backend {
     on_each("activation", shape, arg(step.in[0]), arg(step.out), as_argument(shape), shape_arg(step.in[0]),
             static_cast<cl_int>(step.activation));
     if (step.in.size() > 1) combined("multiply", step.out, step.in[1], step.out);
+  }
+
+  void slope(const Step& step) {
+    const Shape& shape = shape_of(step.out);
+    on_each("slope", shape, arg(step.in[0]), arg(step.in[1]), arg(step.out), as_argument(shape), shape_arg(step.in[0]),
+            shape_arg(step.in[1]), static_cast<cl_int>(step.activation), static_cast<T>(step.cap));
+    if (step.in.size() > 2) combined("multiply", step.out, step.in[2], step.out);
+  }
+
+  // A work-item for each row of a ∘ γ, which goes to where the result will stand.
+  void norm_slope(const Step& step) {
+    const Shape& shape = shape_of(step.out);
+    const bool scaled = step.in.size() > 2;
+    if (scaled) combined("multiply", step.in[0], step.in[2], step.out);
+    on_each("norm_slope", {shape.batch, shape.heads, shape.rows, 1}, arg(scaled ? step.out : step.in[0]), arg(step.in[1]),
+            arg(step.out), as_argument(shape), shape_arg(step.in[0]), shape_arg(step.in[1]), static_cast<T>(step.norm.eps),
+            static_cast<cl_int>(step.norm.kind == Norm::Kind::layer));
   }
 
   // a·b, and then a bias on each row.

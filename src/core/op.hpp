@@ -21,6 +21,11 @@ enum class Op {
   copy,        // a
   norm,        // of each row: (a − mean)/√(variance + eps) ∘ γ + β, or a/√(mean of a² + eps) ∘ γ
   activation,  // f(a), or with a gate f(a) ∘ b
+  // What the gradients of these need beside them.
+  difference,  // (a − b) ∘ c, b and c broadcast; c may be left out
+  slope,       // a ∘ f′(b) for the activation or the soft cap f, or with a gate a ∘ f′(b) ∘ c
+  norm_slope,  // what a becomes through a norm of the rows of b, with or without γ: c
+  sum,         // Σ a, or Σ a ∘ b, over what the result lacks: columns, rows, heads of a group, items
   // These two are no part of attention; mistakes need them.
   reshape,  // the same numbers in the same order, read as another shape
   pool,     // mean, sum or maximum over the heads
@@ -128,7 +133,7 @@ constexpr OpInfo info_of(Op op) {
               .way = {"entry [i,j]: row i of the left matrix times column j of the right one, term by term, added up",
                       "元素 [i,j]：左矩阵第 i 行与右矩阵第 j 列逐项相乘再相加"}};
     case Op::split: return {.name = "split", .moves = true, .fields = uses_arrangement};
-    case Op::rotate: return {.name = "rotate", .row_wise = true, .operations = 3, .fields = uses_pairing};
+    case Op::rotate: return {.name = "rotate", .row_wise = true, .operations = 3, .fields = uses_pairing | uses_transposed};
     case Op::multiply: return {.name = "multiply", .sign = "∘", .row_wise = true, .operations = 1};
     case Op::softcap: return {.name = "softcap", .row_wise = true, .operations = 3, .fields = uses_cap};
     case Op::add:
@@ -160,6 +165,11 @@ constexpr OpInfo info_of(Op op) {
           .way = {"each row by itself: its mean, its variance (the mean of the squared distances from it), then each entry",
                   "每一行单独计算：先求均值，再求方差（与均值之差的平方的平均），最后算每个元素"}};
     case Op::activation: return {.name = "activation", .row_wise = true, .operations = 6, .fields = uses_activation};
+    case Op::difference: return {.name = "difference", .sign = "−", .row_wise = true, .operations = 2};
+    case Op::slope: return {.name = "slope", .row_wise = true, .operations = 8, .fields = uses_activation | uses_cap};
+    case Op::norm_slope:  // as the norm, and two means more
+      return {.name = "norm_slope", .row_wise = true, .operations = 6, .per_read = 2, .fields = uses_norm};
+    case Op::sum: return {.name = "sum", .sums = true, .per_read = 1};
     case Op::reshape: return {.name = "reshape", .of_attention = false, .moves = true, .fields = uses_heads_first};
     case Op::pool: return {.name = "pool", .of_attention = false, .sums = true, .per_read = 1, .fields = uses_pooling};
   }

@@ -46,7 +46,11 @@ std::optional<Shape> result_shape(const Plan& plan, const Step& step, const Shap
     case Op::multiply:
     case Op::add:
     case Op::norm:
-    case Op::activation: return with_terms(a, 1);
+    case Op::activation:
+    case Op::difference:
+    case Op::slope:
+    case Op::norm_slope: return with_terms(a, 1);
+    case Op::sum: return goes_onto(wanted, a) ? with_terms(wanted, step.in.size()) : std::nullopt;
     case Op::merge: return Shape{a.batch, 1, a.rows, a.heads * a.cols};
     case Op::copy:
       if (!goes_into(a.heads, wanted.heads)) return std::nullopt;

@@ -63,7 +63,7 @@ void for_each_term(const Plan& plan, const Step& step, const Entry& of, Visit vi
       const HeadColumn own = head_column_of(step.arrangement, of.column, from.heads, from.cols);
       return visit(in_head(own.head, of.row, own.column));
     }
-    case Op::rotate: {  // first·cos − second·sin, or second·cos + first·sin: as (first, …), (second, …)
+    case Op::rotate: {  // first·cos ∓ second·sin, or second·cos ± first·sin: as (first, …), (second, …)
       const Index pairs = shape(1).cols;
       const std::optional<InPair> in = pair_of(step.pairing, of.column, pairs);
       if (!in) return visit(Term(same_place(0)));
@@ -110,6 +110,30 @@ void for_each_term(const Plan& plan, const Step& step, const Entry& of, Visit vi
         visit(Term(step.norm.by_column ? read(0, k, of.column) : read(0, of.row, k)));
       for (std::size_t i = 1; i < step.in.size(); ++i) visit(Term(same_place(i)));
       return;
+    case Op::difference:
+    case Op::slope:
+      for (std::size_t i = 0; i < step.in.size(); ++i) visit(Term(same_place(i)));
+      return;
+    case Op::norm_slope:  // all of its row, and γ
+      for (std::size_t i = 0; i < step.in.size(); ++i)
+        for (Index k = 0; k < from.cols; ++k) visit(Term(read(i, of.row, k)));
+      return;
+    case Op::sum: {
+      const auto each = [](Index i, Index large, Index small, auto take) {
+        for (Index j = i * (large / small); j < (i + 1) * (large / small); ++j) take(j);
+      };
+      each(of.item, from.batch, to.batch, [&](Index item) {
+        each(of.head, from.heads, to.heads, [&](Index head) {
+          each(of.row, from.rows, to.rows, [&](Index row) {
+            each(of.column, from.cols, to.cols, [&](Index column) {
+              const Entry at{item, head, row, column};
+              visit(step.in.size() > 1 ? Term({0, at}, {1, at}) : Term({0, at}));
+            });
+          });
+        });
+      });
+      return;
+    }
     case Op::activation: return visit(step.in.size() > 1 ? Term(same_place(0), same_place(1)) : Term(same_place(0)));
     case Op::softcap:
     case Op::copy: return visit(Term(same_place(0)));
@@ -117,7 +141,7 @@ void for_each_term(const Plan& plan, const Step& step, const Entry& of, Visit vi
 }
 
 // The shape of the step's result, or nothing where its operands do not fit. `wanted` says into how many heads a split or a
-// copy goes and what a reshape makes; every other shape follows from the operands.
+// copy goes, what a reshape makes and a sum leaves; every other shape follows from the operands.
 std::optional<Shape> result_shape(const Plan& plan, const Step& step, const Shape& wanted);
 
 // Whether row i of the step's result needs row i of its first operand only.

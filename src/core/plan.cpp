@@ -160,7 +160,7 @@ ValueId normalised(Builder& build, StepId id, ValueId x, const NormRule& norm) {
   if (norm.beta && !norm.gamma) {
     Tensor ones(norm.beta->shape());
     ones.fill(1);
-    step.in.push_back(build.owned(Role::bias, "γ" + mark, std::move(ones)));
+    step.in.push_back(build.owned(Role::constant, "γ" + mark, std::move(ones)));
   }
   if (norm.beta) step.in.push_back(build.given(Role::bias, "β" + mark, *norm.beta));
   return build.add(std::move(step));
@@ -244,6 +244,16 @@ std::optional<ValueId> Plan::find(StepId step, int layer) const {
   for (std::size_t id = 0; id < values.size(); ++id)
     if (values[id].step == step && (values[id].layer == layer || is_of_no_layer(step))) return static_cast<ValueId>(id);
   return std::nullopt;
+}
+
+std::optional<ValueId> Plan::gradient(ValueId of) const {
+  for (std::size_t id = 0; id < values.size(); ++id)
+    if (values[id].of == of && values[id].gradient == Value::Gradient::whole) return static_cast<ValueId>(id);
+  return std::nullopt;
+}
+
+ValueId Plan::forward_result() const {
+  return std::find_if(steps.rbegin(), steps.rend(), [this](const Step& step) { return !is_backward(step); })->out;
 }
 
 const Step* Plan::writer_of(ValueId id) const {

@@ -26,6 +26,11 @@ struct Value {
   std::shared_ptr<const Tensor> constant;  // null for what a step computes
   int mask = -1;                           // for Role::mask: its place in Problem::masks
   ValueId newest = -1;                     // for Role::cache: whose rows stand behind those that are there already
+  // Of a backward pass (core/gradient.hpp): dL/d of another value, one of the parts that are added up to it (which is never
+  // rounded by hand), or r, the row sums that it needs.
+  enum class Gradient { none, whole, part, row_sums };
+  Gradient gradient = Gradient::none;
+  ValueId of = -1;  // that value
 };
 
 struct Step {
@@ -33,10 +38,10 @@ struct Step {
   StepId id;
   std::vector<ValueId> in;
   ValueId out = -1;
-  bool transposed = false;                              // product: the second operand is used transposed
-  bool first_transposed = false;                        // product: the first one is
-  double cap = 0;                                       // softcap: c
-  Pairing pairing = Pairing::half;                      // rotate
+  bool transposed = false;          // product: the second operand is used transposed; rotate: by −angle
+  bool first_transposed = false;    // product: the first one is
+  double cap = 0;                   // softcap: c
+  Pairing pairing = Pairing::half;  // rotate
   Arrangement arrangement = Arrangement::side_by_side;  // split, merge
   Pooling pooling = Pooling::mean;                      // pool
   bool heads_first = false;                             // reshape: of all items, head 1 of each before head 2
@@ -61,6 +66,12 @@ struct Plan {
   // The value that holds this step's result in this layer (X and the final norm are those of all), or nothing where there
   // is no such step.
   std::optional<ValueId> find(StepId step, int layer = 0) const;
+  // dL/d of this value, or nothing where the plan does not compute it.
+  std::optional<ValueId> gradient(ValueId of) const;
+  // P, the result of the last forward step.
+  ValueId forward_result() const;
+  // Whether this is a step of the backward pass; its id and layer are those of the forward step through which it goes.
+  bool is_backward(const Step& step) const { return value(step.out).gradient != Value::Gradient::none; }
   // The step that computes this value; null for what is given.
   const Step* writer_of(ValueId id) const;
 };

@@ -99,6 +99,7 @@ Problem select_item(const Problem& problem, Index item) {
     if (mask.align && mask.align->kind == Align::Kind::per_item)
       mask.align->offsets = {mask.align->offsets[static_cast<std::size_t>(item)]};
   }
+  if (result.loss) result.loss->target = item_of(result.loss->target, item);
   for (Problem& layer : result.layers) layer = select_item(layer, item);
   return result;
 }

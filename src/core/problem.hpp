@@ -101,6 +101,15 @@ struct Mlp {
 
 enum class NormPlace { pre, post };
 
+// What is differentiated, of the result P: Σ P, the mean of (P − T)², ½ Σ (P − T)², the mean over the rows of
+// −log softmax(P)[row, index], or nothing but its gradient G.
+struct Loss {
+  enum class Kind { sum, mse, half_squares, cross_entropy, gradient };
+  Kind kind = Kind::sum;
+  Tensor target = Tensor({1, 1, 0, 0});  // T or G, b×1×n×d; or the indices from 0, b×1×1×n
+};
+inline constexpr std::array loss_names = {"sum", "mse", "half_squares", "cross_entropy", "gradient"};
+
 struct Problem {
   Caption title;
   Caption description;
@@ -127,6 +136,7 @@ struct Problem {
   std::optional<NormPlace> norm_place;  // as given; pre where a norm stands without it
   std::optional<Mlp> mlp;
   std::optional<NormRule> final_norm;  // of the whole, never in a layer
+  std::optional<Loss> loss;            // likewise
   // A stack: each of them one attention layer with its block, whose X has the shape of what it receives and no numbers
   // (the first one's has). Then no weights stand above.
   std::vector<Problem> layers;

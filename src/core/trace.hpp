@@ -19,12 +19,22 @@ constexpr std::string_view dtype_name(Dtype dtype) {
 // Which steps and heads are shown and exported; what is computed never depends on it.
 struct Selection {
   std::vector<bool> steps = std::vector<bool>(step_count, true);  // by StepId
+  std::vector<bool> gradients = steps;                            // likewise: dL/d of their results, and
+  bool parameters = true;                                         // of weights, biases, γ and β
   std::vector<Index> heads, layers;                               // from 0, ascending; empty: all
 
   bool has(StepId step) const { return steps[static_cast<std::size_t>(step)]; }
   bool has_head(Index head) const { return heads.empty() || std::binary_search(heads.begin(), heads.end(), head); }
   bool has_layer(int layer) const { return layers.empty() || std::binary_search(layers.begin(), layers.end(), layer); }
   bool has(StepId step, int layer) const { return has(step) && (is_of_no_layer(step) || has_layer(layer)); }
+  // A computed value: a step's result, or dL/d of one or of what is given, with its parts.
+  bool has(const Plan& plan, const Value& value) const {
+    if (value.gradient == Value::Gradient::none) return value.step && has(*value.step, value.layer);
+    const Value& of = plan.value(value.of);
+    const StepId step = of.step.value_or(StepId::X);  // or X_kv
+    const bool chosen = of.step || of.role == Value::Role::input ? gradients[static_cast<std::size_t>(step)] : parameters;
+    return chosen && (is_of_no_layer(step) || has_layer(value.layer));
+  }
 };
 
 struct Trace {

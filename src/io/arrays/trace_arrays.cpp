@@ -18,21 +18,33 @@ class ArrayLister {
   ArrayLister(const Problem& whole, const Plan& plan, const Selection& selection)
       : whole_(whole), plan_(plan), selection_(selection) {}
 
-  std::vector<TraceArray> list(bool with_weights) {
-    const bool stack = !whole_.layers.empty();
-    if (with_weights) {
-      if (whole_.X_kv) add_given("parameters.X_kv", *whole_.X_kv, batch_axes(*whole_.X_kv));
-      if (stack) add_parameters(whole_, "");  // of the final norm
-      for (int layer = 0; layer < whole_.layer_count(); ++layer) add_parameters(whole_.layer(layer), prefix(layer));
-    }
-    if (selection_.has(StepId::X)) add_given("X", whole_.X, batch_axes(whole_.X));
-    for (int layer = 0; layer < whole_.layer_count(); ++layer)
-      if (selection_.has_layer(layer)) add_layer(layer);
-    add_step(name_of(StepId::final_norm), "final_norm", 0, 0);
+  std::vector<TraceArray> list(bool with_weights, const std::optional<Problem>& gradients) {
+    list_steps(with_weights ? &whole_ : nullptr);
+    if (!gradients) return std::move(arrays_);
+    before_ = "gradients.";
+    list_steps(selection_.parameters ? &*gradients : nullptr);
     return std::move(arrays_);
   }
 
  private:
+  bool backward() const { return !before_.empty(); }
+
+  void list_steps(const Problem* parameters) {
+    const bool stack = !whole_.layers.empty();
+    if (parameters != nullptr) {
+      if (whole_.X_kv && !backward()) add_given("parameters.X_kv", *whole_.X_kv, batch_axes(*whole_.X_kv));
+      if (stack) add_parameters(*parameters, "");  // of the final norm
+      for (int layer = 0; layer < whole_.layer_count(); ++layer) add_parameters(parameters->layer(layer), prefix(layer));
+    }
+    if (backward())
+      add_gradients_of_inputs();
+    else if (selection_.has(StepId::X))
+      add_given("X", whole_.X, batch_axes(whole_.X));
+    for (int layer = 0; layer < whole_.layer_count(); ++layer)
+      if (selection_.has_layer(layer)) add_layer(layer);
+    add_step(name_of(StepId::final_norm), "final_norm", 0, 0);
+  }
+
   // "layers.2."; empty where there is no stack.
   std::string prefix(int layer) const { return whole_.layers.empty() ? "" : fmt::format("layers.{}.", layer + 1); }
 
@@ -56,12 +68,24 @@ class ArrayLister {
     add([](const StepName& step) { return step.step >= StepId::concat && step.step != StepId::final_norm; });
   }
 
+  void add_gradients_of_inputs() {
+    for (std::size_t id = 0; id < plan_.values.size(); ++id) {
+      const Value& value = plan_.values[id];
+      if (value.gradient == Value::Gradient::whole && plan_.value(value.of).role == Value::Role::input)
+        add_value(plan_.value(value.of).symbol, static_cast<ValueId>(id), 0, 1);
+    }
+  }
+
   void add_step(const StepName& step, std::string name, int layer, Index head) {
-    const std::optional<ValueId> value = plan_.find(step.step, layer);
-    if (!selection_.has(step.step) || !value) return;
-    const Shape& shape = plan_.value(*value).shape;
-    TraceArray array{
-        std::move(name), {shape.rows, shape.cols}, *value, broadcast(head, shape.heads, whole_.layer(layer).heads), {}, 0};
+    std::optional<ValueId> value = plan_.find(step.step, layer);
+    if (value && backward()) value = plan_.gradient(*value);
+    if (value) add_value(std::move(name), *value, head, whole_.layer(layer).heads);
+  }
+
+  void add_value(std::string name, ValueId value, Index head, Index heads) {
+    if (!selection_.has(plan_, plan_.value(value))) return;
+    const Shape& shape = plan_.value(value).shape;
+    TraceArray array{before_ + name, {shape.rows, shape.cols}, value, broadcast(head, shape.heads, heads), {}, 0};
     if (whole_.batched) array.axes.insert(array.axes.begin(), shape.batch);
     arrays_.push_back(std::move(array));
   }
@@ -76,9 +100,10 @@ class ArrayLister {
       std::string place(parameter.place);
       if (is_list(parameter.place)) place += fmt::format(".{}", parameter.entry + 1);
       if (!place.empty()) place += ".";
-      arrays_.push_back({fmt::format("{}parameters.{}{}", before, place, parameter.key), std::move(parameter.axes), -1, 0,
-                         std::move(parameter.tensor), parameter.first_row});
+      arrays_.push_back({fmt::format("{}{}parameters.{}{}", before_, before, place, parameter.key),
+                         std::move(parameter.axes), -1, 0, std::move(parameter.tensor), parameter.first_row});
     }
+    if (backward()) return;
     // "mask.allow"; in a list "mask.2.allow".
     for (std::size_t i = 0; i < layer.masks.size(); ++i) {
       const Mask& mask = layer.masks[i];
@@ -102,6 +127,7 @@ class ArrayLister {
   const Problem& whole_;
   const Plan& plan_;
   const Selection& selection_;
+  std::string before_;  // "gradients." while these are listed
   std::vector<TraceArray> arrays_;
 };
 
@@ -212,8 +238,8 @@ Index TraceArray::rows() const {
 }
 
 std::vector<TraceArray> trace_arrays(const Problem& problem, const Plan& plan, const Selection& selection,
-                                     bool with_weights) {
-  return ArrayLister(problem, plan, selection).list(with_weights);
+                                     bool with_weights, const std::optional<Problem>& gradients) {
+  return ArrayLister(problem, plan, selection).list(with_weights, gradients);
 }
 
 ArrayLayout npy_layout(const TraceArray& array, Dtype dtype) {

@@ -27,9 +27,10 @@ struct TraceArray {
 };
 
 // In the order of the JSON. `with_weights` adds weights and the masks' matrices under "parameters.", named as in a problem,
-// heads and the masks of a list by their number. The arrays refer to the problem, which must outlive them.
+// heads and the masks of a list by their number. The arrays refer to the problem, which must outlive them. `gradients` (of
+// the parameters, likewise) adds those of a backward pass, under "gradients.".
 std::vector<TraceArray> trace_arrays(const Problem& problem, const Plan& plan, const Selection& selection,
-                                     bool with_weights);
+                                     bool with_weights, const std::optional<Problem>& gradients = {});
 
 // Bytes at a place of the file.
 struct FilePiece {

@@ -36,8 +36,9 @@ std::optional<StepId> find_step(std::string_view name, Belongs belongs) {
 }
 
 // What a trace has beside matrices; its labels may look like numbers.
-constexpr std::array<std::string_view, 11> not_matrices = {"format", "version",  "title",  "description", "name",  "device",
-                                                           "dtype",  "rounding", "config", "parameters",  "tokens"};
+constexpr std::array<std::string_view, 13> not_matrices = {"format", "version", "title",    "description", "name",
+                                                           "device", "dtype",   "rounding", "config",      "parameters",
+                                                           "tokens", "loss",    "gradients"};
 constexpr std::array<std::string_view, 4> texts_of_answer = {"config", "title", "description", "tokens"};
 constexpr Text expected = {
     "one answer: {\"A1\": …, \"Y\": …}, or as a trace: {\"heads\": [{\"weights\": …}], \"output\": …}",

@@ -219,6 +219,7 @@ constexpr std::array problem_table = {
     ProblemKey{"layers", Part::frame, read_layers, write_layers},
     ProblemKey{"final_norm", Part::frame, read_final_norm,
                [](const ProblemPen& pen) { write_norm(pen, "final_norm", pen.problem.final_norm); }},
+    ProblemKey{"loss", Part::frame, read_loss, write_loss},
 };
 
 constexpr auto keys_of_table = [] {
@@ -250,6 +251,7 @@ constexpr KeySet key_sets[] = {
     {{"rope", "rope"}, rope_keys},
     {{"norm", "norm"}, norm_keys},
     {{"mlp", "mlp"}, mlp_keys},
+    {{"loss", "loss"}, loss_keys},
     {{"a matrix in a file", "文件中的矩阵"}, matrix_file_keys},
 };
 

@@ -18,6 +18,8 @@ struct ProblemPen {
   const Problem& problem;
   bool with_matrices = true;  // else masks that hold a matrix are told by their kind alone
   bool resolved = false;      // what the file leaves to a default is written out, as a trace does
+  bool bare = false;          // of the weights their matrices alone
+  Dtype dtype = Dtype::f64;   // of which they are
 };
 
 // What a key says: a rule (which stands in the config of a trace as well), weights, or what goes round them.
@@ -38,6 +40,7 @@ inline constexpr auto kv_head_keys = std::to_array<std::string_view>({"W_K", "W_
 inline constexpr auto norm_keys = std::to_array<std::string_view>({"kind", "gamma", "beta", "eps"});
 inline constexpr auto mlp_keys =
     std::to_array<std::string_view>({"W_gate", "b_gate", "W_1", "b_1", "activation", "W_2", "b_2"});
+inline constexpr auto loss_keys = std::to_array<std::string_view>({"mse", "half_squares", "cross_entropy", "gradient"});
 inline constexpr auto mask_keys =
     std::to_array<std::string_view>({"causal", "window", "padding", "allow", "block", "add", "alibi"});
 inline constexpr auto causal_keys = std::to_array<std::string_view>({"align"});
@@ -75,6 +78,7 @@ void read_mlp(Node& node, Problem& problem);
 void read_mlp_norm(Node& node, Problem& problem);
 void read_layers(Node& node, Problem& problem);
 void read_final_norm(Node& node, Problem& problem);
+void read_loss(Node& node, Problem& problem);
 void check_norm_place(const Fields& fields, const Problem& problem);  // when all of the layer is read
 
 // What the weights are multiplied with: X, X_kv or Concat.
@@ -115,6 +119,7 @@ void write_norm_place(const ProblemPen& pen);
 void write_norm(const ProblemPen& pen, std::string_view key, const std::optional<NormRule>& norm);
 void write_mlp(const ProblemPen& pen);
 void write_layers(const ProblemPen& pen);
+void write_loss(const ProblemPen& pen);
 
 // The parameters that stand in this object: "norm", "mlp".
 bool has_parameters_of(const Problem& layer, std::string_view place);

@@ -16,6 +16,9 @@ Problem read_problem_file(const std::string& path, bool allow_outside = false);
 Problem read_problem_fd(int fd, std::string_view name, bool allow_outside = false);  // standard input
 Problem read_problem_text(std::string_view text, std::string_view name);
 
+// "sum", "mse:FILE", …: the loss of this problem's result, its matrix from a JSON, .npy, … file. Throws Error.
+Loss loss_named(std::string_view text, const Problem& problem);
+
 // The keys that each kind of object in a problem file knows; keys that start with _ and $schema stand everywhere.
 struct KeySet {
   Text object;

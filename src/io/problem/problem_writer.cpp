@@ -113,13 +113,14 @@ class ParameterLister {
   std::vector<Parameter> parameters_;
 };
 
-void write_parameter(JsonWriter& json, const Parameter& parameter) {
+void write_parameter(const ProblemPen& pen, const Parameter& parameter) {
+  JsonWriter& json = pen.json;
   json.key(parameter.key);
   if (const Reference* reference = reference_of(*parameter.tensor)) return reference->write(json);
   const std::vector<Index>& axes = parameter.axes;
   const double* const first = parameter.tensor->data() + parameter.first_row * axes.back();
-  if (axes.size() == 1) return json.row(first, axes[0]);
-  json.matrix(first, axes[0], axes[1]);
+  if (axes.size() == 1) return json.row(first, axes[0], pen.dtype);
+  json.matrix(first, axes[0], axes[1], pen.dtype);
 }
 
 void write_input(const ProblemPen& pen, std::string_view key, const Tensor& tensor) {
@@ -163,8 +164,8 @@ void write_layout(const ProblemPen& pen) {
 
 void write_weights(const ProblemPen& pen) {
   const Problem& problem = pen.problem;
-  if (problem.packed) pen.json.integer("num_heads", problem.heads);
-  if (problem.packed && problem.grouped) pen.json.integer("num_kv_heads", problem.kv_heads);
+  if (!pen.bare && problem.packed) pen.json.integer("num_heads", problem.heads);
+  if (!pen.bare && problem.packed && problem.grouped) pen.json.integer("num_kv_heads", problem.kv_heads);
   std::string_view list;  // that is open, at this entry
   Index entry = 0;
   const auto go_to = [&](std::string_view to, Index to_entry) {
@@ -175,17 +176,17 @@ void write_weights(const ProblemPen& pen) {
     if (!to.empty()) pen.json.begin_object();
     list = to;
     entry = to_entry;
-    if (list != "heads" || problem.head_names.empty()) return;
+    if (list != "heads" || problem.head_names.empty() || pen.bare) return;
     const std::string& name = problem.head_names[static_cast<std::size_t>(entry)];
     if (!name.empty()) pen.json.text("name", name);
   };
   for (const Parameter& parameter : parameters_in(problem)) {
     if (!parameter.place.empty() && !is_list(parameter.place)) continue;
     go_to(parameter.place, parameter.entry);
-    write_parameter(pen.json, parameter);
+    write_parameter(pen, parameter);
   }
   go_to("", 0);
-  if (problem.output_is_concat) pen.json.text("W_O", "identity");
+  if (problem.output_is_concat && !pen.bare) pen.json.text("W_O", "identity");
 }
 
 bool has_parameters_of(const Problem& layer, std::string_view place) {
@@ -195,7 +196,7 @@ bool has_parameters_of(const Problem& layer, std::string_view place) {
 
 void write_parameters_of(const ProblemPen& pen, std::string_view place) {
   for (const Parameter& parameter : parameters_in(pen.problem))
-    if (parameter.place == place) write_parameter(pen.json, parameter);
+    if (parameter.place == place) write_parameter(pen, parameter);
 }
 
 void write_layers(const ProblemPen& pen) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/gradient.hpp"
 #include "io/problem/problem_keys.hpp"
 
 namespace mha::io {
@@ -49,8 +50,9 @@ void write_config(const ProblemPen& pen) {
 
 void write_parameters(const ProblemPen& pen) {
   pen.json.begin_object("parameters");
-  write_X_kv(pen);
-  if (pen.problem.layers.empty()) write_layout(pen), write_weights(pen);
+  if (!pen.bare) write_X_kv(pen);
+  if (!pen.bare && pen.problem.layers.empty()) write_layout(pen);
+  if (pen.problem.layers.empty()) write_weights(pen);
   for (const std::string_view place : {"norm", "mlp", "mlp_norm", "final_norm"}) {
     if (!has_parameters_of(pen.problem, place)) continue;
     pen.json.begin_object(place);
@@ -107,6 +109,101 @@ void write_steps(JsonWriter& json, const StepMatrices& steps) {
   write(0, [](const StepName& name) { return name.step > StepId::head_output; });
 }
 
+namespace {
+
+// The steps of a run, or the gradients of their values: of a stack X, then the layers that hold anything, then what is of
+// no layer; each with its parameters.
+class TraceWriter {
+ public:
+  TraceWriter(JsonWriter& json, const Problem& problem, const Plan& plan, const Trace& trace, const Selection& selection)
+      : json_(json), problem_(problem), plan_(plan), trace_(trace), selection_(selection) {}
+
+  void write(bool with_weights) {
+    write_all(
+        [this](StepId step, int layer) { return selection_.has(step, layer) ? plan_.find(step, layer) : std::nullopt; },
+        with_weights ? std::optional(ProblemPen{json_, problem_, true, true}) : std::nullopt);
+  }
+
+  // Where P, the result, is told, so is the loss.
+  void write_gradients() {
+    const Tensor* const result = trace_.value(plan_.forward_result());
+    const std::optional<double> loss = result != nullptr ? loss_of(*problem_.loss, *result) : std::nullopt;
+    if (loss) json_.number("loss", *loss);
+    const Problem parameters = gradients_of_parameters(problem_, plan_, trace_);
+    json_.begin_object("gradients");
+    write_all([this](StepId step, int layer) { return gradient(plan_.find(step, layer)); },
+              selection_.parameters ? std::optional(ProblemPen{json_, parameters, true, true, true, trace_.dtype})
+                                    : std::nullopt);
+    json_.end();
+  }
+
+ private:
+  std::optional<ValueId> gradient(std::optional<ValueId> of) const {
+    const std::optional<ValueId> id = of ? plan_.gradient(*of) : std::nullopt;
+    return id && selection_.has(plan_, plan_.value(*id)) ? id : std::nullopt;
+  }
+
+  // One matrix, or with a batch a list of them.
+  void write_matrices(const Tensor& tensor, Index head) const {
+    const Shape& shape = tensor.shape();
+    if (problem_.batched) json_.begin_array();
+    for (Index item = 0; item < shape.batch; ++item)
+      json_.matrix(tensor.matrix(item, head), shape.rows, shape.cols, trace_.dtype);
+    if (problem_.batched) json_.end();
+  }
+
+  template <typename Find>
+  void write_all(Find find, const std::optional<ProblemPen>& parameters) {
+    const auto chosen = [&](StepId step, int layer) -> const Tensor* {
+      const std::optional<ValueId> value = find(step, layer);
+      return value ? trace_.value(*value) : nullptr;
+    };
+    const auto write_of = [&](int layer, auto wanted) {
+      const Problem& own = problem_.layer(layer);
+      const auto of = [&](StepId step) { return wanted(step) ? chosen(step, layer) : nullptr; };
+      write_steps(json_, {of, [this](const Tensor& tensor, Index head) { write_matrices(tensor, head); }, own.heads,
+                          own.grouped ? std::optional(own.kv_heads) : std::nullopt, selection_});
+    };
+    const auto of_layer = [](StepId step) { return !is_of_no_layer(step); };
+    const bool stack = !problem_.layers.empty();
+    if (parameters && (!stack || problem_.final_norm)) write_parameters(*parameters);
+    write_of(0, [&](StepId step) { return stack ? step == StepId::X : true; });
+    bool open = false;
+    for (int layer = 0; stack && layer < problem_.layer_count(); ++layer) {
+      const auto is_chosen = [&](const StepName& name) {
+        return of_layer(name.step) && chosen(name.step, layer) != nullptr;
+      };
+      if (!parameters && std::none_of(step_names.begin(), step_names.end(), is_chosen)) continue;
+      if (!open) json_.key("layers"), json_.begin_array();
+      open = true;
+      json_.begin_object();
+      json_.integer("layer", layer + 1);
+      if (parameters)
+        write_parameters({json_, parameters->problem.layer(layer), true, true, parameters->bare, trace_.dtype});
+      write_of(layer, of_layer);
+      json_.end();
+    }
+    if (open) json_.end();
+    if (stack) write_of(0, [](StepId step) { return step == StepId::final_norm; });
+    if (parameters && parameters->bare) write_gradient_of_X_kv();
+  }
+
+  void write_gradient_of_X_kv() {
+    for (std::size_t id = 0; id < plan_.values.size() && problem_.X_kv; ++id)
+      if (plan_.values[id].constant.get() == &*problem_.X_kv)
+        if (const std::optional<ValueId> found = gradient(static_cast<ValueId>(id)))
+          json_.key("X_kv"), write_matrices(*trace_.value(*found), 0);
+  }
+
+  JsonWriter& json_;
+  const Problem& problem_;
+  const Plan& plan_;
+  const Trace& trace_;
+  const Selection& selection_;
+};
+
+}  // namespace
+
 void write_trace(Sink& sink, const Problem& problem, const Plan& plan, const Trace& trace, const Selection& selection,
                  bool with_weights) {
   JsonWriter json(sink);
@@ -120,51 +217,14 @@ void write_trace(Sink& sink, const Problem& problem, const Plan& plan, const Tra
   json.integer("rounding", trace.rounding);
   write_config(pen);
   write_computed(json, problem, plan, trace, selection, with_weights);
+  if (plan.is_backward(plan.steps.back())) TraceWriter(json, problem, plan, trace, selection).write_gradients();
   json.end();
   json.finish();
 }
 
 void write_computed(JsonWriter& json, const Problem& problem, const Plan& plan, const Trace& trace,
                     const Selection& selection, bool with_weights) {
-  const ProblemPen pen{json, problem, with_weights, true};
-  const bool stack = !problem.layers.empty();
-  if (with_weights && (!stack || problem.final_norm)) write_parameters(pen);
-  const auto chosen = [&](StepId step, int layer) -> const Tensor* {
-    const std::optional<ValueId> value = selection.has(step, layer) ? plan.find(step, layer) : std::nullopt;
-    return value ? trace.value(*value) : nullptr;
-  };
-  // One matrix, or with a batch a list of them.
-  const auto write = [&](const Tensor& tensor, Index head) {
-    const Shape& shape = tensor.shape();
-    if (problem.batched) json.begin_array();
-    for (Index item = 0; item < shape.batch; ++item)
-      json.matrix(tensor.matrix(item, head), shape.rows, shape.cols, trace.dtype);
-    if (problem.batched) json.end();
-  };
-  // Of a stack X, then the layers that hold anything, then what is of no layer.
-  const auto steps_of = [&](int layer, auto wanted) {
-    const Problem& own = problem.layer(layer);
-    const auto of = [=, &chosen](StepId step) { return wanted(step) ? chosen(step, layer) : nullptr; };
-    return StepMatrices{of, write, own.heads, own.grouped ? std::optional(own.kv_heads) : std::nullopt, selection};
-  };
-  const auto all = [](StepId) { return true; };
-  const auto of_layer = [](StepId step) { return !is_of_no_layer(step); };
-  if (!stack) write_steps(json, steps_of(0, all));
-  if (stack) write_steps(json, steps_of(0, [](StepId step) { return step == StepId::X; }));
-  bool open = false;
-  for (int layer = 0; stack && layer < problem.layer_count(); ++layer) {
-    const auto is_chosen = [&](const StepName& name) { return of_layer(name.step) && chosen(name.step, layer) != nullptr; };
-    if (!with_weights && std::none_of(step_names.begin(), step_names.end(), is_chosen)) continue;
-    if (!open) json.key("layers"), json.begin_array();
-    open = true;
-    json.begin_object();
-    json.integer("layer", layer + 1);
-    if (with_weights) write_parameters({json, problem.layer(layer), true, true});
-    write_steps(json, steps_of(layer, of_layer));
-    json.end();
-  }
-  if (open) json.end();
-  if (stack) write_steps(json, steps_of(0, [](StepId step) { return step == StepId::final_norm; }));
+  TraceWriter(json, problem, plan, trace, selection).write(with_weights);
 }
 
 }  // namespace mha::io

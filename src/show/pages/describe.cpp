@@ -2,6 +2,8 @@
 #include "show/pages/describe.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "show/pages/page_parts.hpp"
 #include "show/words/notation.hpp"
@@ -9,8 +11,8 @@
 namespace mha::show {
 namespace {
 
-// The sections of one layer of one item.
-enum class Phase { before, packed, head, together, mlp, end };
+// The sections of one layer of one item; of the backward pass the first ones are its last.
+enum class Phase { before, packed, head, together, mlp, end, parameters };
 
 Phase phase_of(StepId step) {
   if (is_packed(step)) return Phase::packed;
@@ -20,14 +22,31 @@ Phase phase_of(StepId step) {
   return step >= StepId::mlp_norm ? Phase::mlp : Phase::together;
 }
 
+Phase phase_of(const Scene& scene, const Step& step) {
+  if (!scene.plan.is_backward(step)) return phase_of(step.id);
+  const Value &value = scene.plan.value(step.out), &of = scene.plan.value(value.of);
+  if (!of.step && of.role != Value::Role::input) return Phase::parameters;
+  if (value.per_head) return Phase::head;
+  if (of.step && is_packed(*of.step)) return Phase::packed;
+  const Phase phase = phase_of(step.id);
+  return phase == Phase::head || phase == Phase::packed ? Phase::before : phase;  // what comes out of them
+}
+
+bool is_backward(const Plan& plan) {
+  return plan.is_backward(plan.steps.back());
+}
+
 // Of the layers of one item.
 class Sections {
  public:
-  Sections(PageBuilder& page, Index item, const AddStep& add_step) : page_(page), item_(item), add_step_(add_step) {}
+  Sections(const Scenes& layers, PageBuilder& page, Index item, const AddStep& add_step)
+      : layers_(layers), page_(page), item_(item), add_step_(add_step) {
+    number_steps();
+  }
 
   void add_layer(const Scene& scene) {
     if (scene.is_stack() && std::any_of(scene.plan.steps.begin(), scene.plan.steps.end(), [&](const Step& step) {
-          return scene.has(step) && phase_of(step.id) != Phase::end;
+          return scene.has(step) && !scene.plan.is_backward(step) && phase_of(scene, step) != Phase::end;
         })) {
       page_.section({layer_heading(scene), input_symbol(scene) + " → " + result_symbol(scene)}, Section::Level::item);
       add_layer_facts(scene, page_);
@@ -40,21 +59,62 @@ class Sections {
     add_phase(scene, Phase::mlp, 0, {page_.say(phrase::each_token_by_itself)});
   }
 
+  void add_backward() {
+    shows_backward_ = true;
+    add_phase(layers_.back(), Phase::end, 0, {page_.say(phrase::behind_all_layers)});
+    for (auto scene = layers_.rbegin(); scene != layers_.rend(); ++scene) {
+      add_phase(*scene, Phase::mlp, 0, {page_.say(phrase::each_token_by_itself)});
+      add_phase(*scene, Phase::together, 0, {page_.say(phrase::heads_together)});
+      for (Index head = 0; head < scene->problem.heads; ++head)
+        if (scene->options.selection.has_head(head))
+          add_phase(*scene, Phase::head, head, head_heading(scene->problem, head));
+      add_phase(*scene, Phase::packed, 0, {page_.say(phrase::all_heads_at_once)});
+      add_phase(*scene, Phase::before, 0, {page_.say(phrase::back_at_the_input)});
+    }
+  }
+
+  // Behind all items, which share them.
+  void add_parameters() {
+    shows_backward_ = true;
+    for (auto scene = layers_.rbegin(); scene != layers_.rend(); ++scene)
+      add_phase(*scene, Phase::parameters, 0, {page_.say(phrase::of_parameters)});
+  }
+
   // A section for the chosen steps of this phase, if there are any.
   void add_phase(const Scene& scene, Phase phase, Index head, std::vector<Words> heading) {
     bool headed = false;
-    int number = 0;
     for (const Step& step : scene.plan.steps) {
-      ++number;
-      if (!scene.has(step) || phase_of(step.id) != phase) continue;
+      if (!scene.has(step) || phase_of(scene, step) != phase) continue;
+      if (scene.plan.is_backward(step) != shows_backward_ || waits_for_group(scene, step, {item_, head})) continue;
       if (!headed && scene.is_stack() && phase != Phase::end) heading.insert(heading.begin(), layer_heading(scene));
       if (!headed) page_.section(heading);
       headed = true;
-      add_step_(scene, step, number, {item_, head});
+      add_in_places(scene, step, numbers_.at(step.out), {item_, head});
     }
   }
 
  private:
+  // In the order of the page, from 1: of the backward pass layer after layer from the last one, all parameters at the end.
+  void number_steps() {
+    const Plan& plan = layers_.front().plan;
+    const bool forward_told = !is_backward(plan) || layers_.front().options.selection.has(StepId::X);
+    constexpr std::array order = {Phase::end, Phase::mlp, Phase::together, Phase::head, Phase::packed, Phase::before};
+    const auto rank = [&](const Step* step) {
+      const Scene& scene = layers_[static_cast<std::size_t>(step->layer)];
+      const Phase phase = phase_of(scene, *step);
+      const auto at = std::find(order.begin(), order.end(), phase) - order.begin();
+      return std::pair(phase == Phase::parameters, std::pair(-step->layer, at));
+    };
+    std::vector<const Step*> steps;
+    for (const Step& step : plan.steps)
+      if (!plan.is_backward(step) && forward_told) steps.push_back(&step);
+    const auto forward = static_cast<std::ptrdiff_t>(steps.size());
+    for (const Step& step : plan.steps)
+      if (plan.is_backward(step)) steps.push_back(&step);
+    std::stable_sort(steps.begin() + forward, steps.end(), [&](auto* a, auto* b) { return rank(a) < rank(b); });
+    for (const Step* step : steps) numbers_.emplace(step->out, static_cast<int>(numbers_.size()) + 1);
+  }
+
   Words layer_heading(const Scene& scene) const {
     return page_.say(phrase::layer_of, page_.counted(scene.layer), scene.whole.layer_count());
   }
@@ -69,9 +129,34 @@ class Sections {
     return parts;
   }
 
+  // What query heads share is summed in the last of them.
+  static bool waits_for_group(const Scene& scene, const Step& step, Place place) {
+    const auto later = [&](Index head) {
+      return own_head(scene, step.out, head) == own_head(scene, step.out, place.head) &&
+             scene.options.selection.has_head(head);
+    };
+    if (!scene.plan.is_backward(step) || !scene.plan.value(step.out).per_head) return false;
+    for (Index head = place.head + 1; head < scene.problem.heads; ++head)
+      if (later(head)) return true;
+    return false;
+  }
+
+  // A parameter's gradient once for each of its heads, a part of one for each item as well.
+  void add_in_places(const Scene& scene, const Step& step, int number, Place place) {
+    const Value& value = scene.plan.value(step.out);
+    if (phase_of(scene, step) != Phase::parameters) return add_step_(scene, step, number, place);
+    for (Index item = 0; item < value.shape.batch; ++item)
+      for (Index own = 0; own < value.shape.heads; ++own)
+        if (const Place at = place_of_head(scene, step.out, item, own); scene.options.selection.has_head(at.head))
+          add_step_(scene, step, number, at);
+  }
+
+  const Scenes& layers_;
   PageBuilder& page_;
   Index item_;
   const AddStep& add_step_;
+  bool shows_backward_ = false;
+  std::map<ValueId, int> numbers_;  // of each step, by its result
 };
 
 void add_item_heading(const Scene& scene, Index item, PageBuilder& page) {
@@ -82,9 +167,10 @@ void add_item_heading(const Scene& scene, Index item, PageBuilder& page) {
 }  // namespace
 
 void add_sections(const Scenes& layers, Index item, PageBuilder& page, const AddStep& add_step) {
-  Sections sections(page, item, add_step);
+  Sections sections(layers, page, item, add_step);
   for (const Scene& scene : layers) sections.add_layer(scene);
   sections.add_phase(layers.back(), Phase::end, 0, {page.say(phrase::behind_all_layers)});
+  if (is_backward(layers.front().plan)) sections.add_backward();
 }
 
 void add_item(const Scenes& layers, Index item, PageBuilder& page) {
@@ -101,7 +187,12 @@ Document describe(const Problem& problem, const Plan& plan, const Trace& trace, 
   const Scenes layers = scenes_of(problem, plan, trace, options);
   PageBuilder page(options.language, options.index_base);
   add_header(layers, page);
+  if (is_backward(plan)) add_loss(layers.front(), page);
   for (Index item = 0; item < problem.batch(); ++item) add_item(layers, item, page);
+  const AddStep add = [&](const Scene& scene, const Step& step, int number, Place place) {
+    add_step(scene, step, number, place, page);
+  };
+  if (is_backward(plan)) Sections(layers, page, 0, add).add_parameters();
   return page.take();
 }
 

@@ -101,8 +101,8 @@ bool shows_rounded(const Scene& scene) {
   for (const Step& step : scene.plan.steps) {
     if (!scene.has(step)) continue;
     for (Index item = 0; item < scene.problem.batch(); ++item)
-      for (Index head = 0; head < (name_of(step.id).per_head ? scene.problem.heads : 1); ++head) {
-        if (name_of(step.id).per_head && !scene.options.selection.has_head(head)) continue;
+      for (Index head = 0; head < (scene.plan.value(step.out).per_head ? scene.problem.heads : 1); ++head) {
+        if (scene.plan.value(step.out).per_head && !scene.options.selection.has_head(head)) continue;
         const std::optional<View> view = View::of(scene, step.out, {item, head});
         if (view && shows_rounded(*view)) return true;
       }
@@ -149,7 +149,7 @@ void add_layer_facts(const Scene& scene, PageBuilder& page) {
 
 void add_header(const Scenes& layers, PageBuilder& page) {
   const Scene& scene = layers.front();
-  page.title(phrase::title, scene.whole.title);
+  page.title(scene.plan.is_backward(scene.plan.steps.back()) ? phrase::backward_title : phrase::title, scene.whole.title);
   add_facts(layers, page);
   std::string convention = page.say(phrase::convention);
   if (scene.whole.layout == Layout::torch) convention += page.say(phrase::and_torch);

@@ -32,6 +32,14 @@ std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place plac
 // Operands that the trace does not hold are left out; without a result there is no equation. `worked` is marked.
 std::optional<Equation> equation_of(const Scene& scene, const Step& step, Place place, std::optional<EntryAt> worked);
 
+// L and its number.
+void add_loss(const Scene& scene, PageBuilder& page);
+
+// What a step computes: "Scores", "Gradient of the scores".
+std::string title_of(const Scene& scene, const Step& step, Place place);
+// What the numbers of a step of the backward pass say.
+std::string backward_meaning(const Scene& scene, const Step& step, Place place);
+
 // X, and X_kv in cross-attention.
 void add_inputs(const Scene& scene, Place place, PageBuilder& page);
 

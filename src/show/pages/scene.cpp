@@ -73,7 +73,8 @@ bool is_given_matrix(const Value& value) {
   return value.constant != nullptr && value.role != Value::Role::constant;
 }
 
-bool is_one_row_for_all(const Value& value) {
+bool is_one_row_for_all(const Plan& plan, const Value& value) {
+  if (value.gradient == Value::Gradient::whole) return is_one_row_for_all(plan, plan.value(value.of));
   return value.shape.rows == 1 && (value.role == Value::Role::bias || value.role == Value::Role::mask);
 }
 
@@ -114,7 +115,8 @@ std::optional<View> View::of(const Scene& scene, ValueId id, Place place, bool t
   const Tensor* tensor = numbers_of(scene, id);
   if (tensor == nullptr) return std::nullopt;
   // A row that is added to every row of a matrix is shown as that matrix is.
-  const Index entries = (is_one_row_for_all(value) ? scene.problem.queries() : value.shape.rows) * value.shape.cols;
+  const Index entries =
+      (is_one_row_for_all(scene.plan, value) ? scene.problem.queries() : value.shape.rows) * value.shape.cols;
   return View(*tensor, broadcast(place.item, tensor->shape().batch, scene.problem.batch()),
               broadcast(place.head, tensor->shape().heads, scene.problem.heads),
               {scene.options.precision, origin_of(value.role)}, scene.options.full, transposed, entries);

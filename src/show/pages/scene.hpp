@@ -51,7 +51,10 @@ struct Scene {
   Past past() const { return plan.past.empty() ? Past{} : plan.past[static_cast<std::size_t>(layer)]; }
   bool is_stack() const { return !whole.layers.empty(); }
   // What stands in this layer: a step of it is on the page where it is chosen.
-  bool has(const Step& step) const { return step.layer == layer && options.selection.has(step.id, layer); }
+  bool has(const Step& step) const {
+    return step.layer == layer && (plan.is_backward(step) ? options.selection.has(plan, plan.value(step.out))
+                                                          : options.selection.has(step.id, layer));
+  }
 
   // As the person counts.
   Index counted(Index from_zero) const { return from_zero + options.index_base; }
@@ -80,8 +83,8 @@ struct EntryAt {
   Index column = 0;
 };
 
-// A bias or a mask that is added to every row alike.
-bool is_one_row_for_all(const Value& value);
+// A bias or a mask that is added to every row alike, or the gradient of one.
+bool is_one_row_for_all(const Plan& plan, const Value& value);
 
 // Whether its numbers stand in the problem.
 bool is_given_matrix(const Value& value);

@@ -28,6 +28,10 @@ EntryAt Spelling::telling_entry() const {
     case Op::softmax: return most_telling_weight();
     case Op::rotate: return first_turned();
     case Op::merge: return {0, value_of(0).shape.heads > 1 ? value_of(0).shape.cols : 0};  // of the second head
+    case Op::difference: return largest_shown();
+    case Op::slope:
+    case Op::norm_slope:
+    case Op::sum:
     case Op::product:
     case Op::split:
     case Op::multiply:
@@ -109,6 +113,10 @@ Spelling::RightSide Spelling::right_side(EntryAt at, As as, bool in_full) const 
     case Op::softmax: return softmax(terms, at, as);
     case Op::norm: return norm(terms, at, as);
     case Op::activation: return activation(terms.front(), as);
+    case Op::difference: return difference(terms, as);
+    case Op::slope: return slope(terms, as);
+    case Op::norm_slope: return norm_slope(at, as);
+    case Op::sum: return product(terms, as);
     case Op::pool: return pool(terms, as);
     case Op::split:
     case Op::merge:
@@ -151,6 +159,17 @@ Spelling::RightSide Spelling::pool(const Terms& heads, As as) const {
   }
   const auto head = [&](Index i) { return term_text(heads[static_cast<std::size_t>(i)], as); };
   return equal_to("max(" + series_text(count, most_pooled, head, ", ") + ")");
+}
+
+// Of the shown entries the one of the largest size, the first of several.
+EntryAt Spelling::largest_shown() const {
+  EntryAt largest;
+  for (Index r = 0; r < result_.shown_rows().count(); ++r)
+    for (Index c = 0; c < result_.shown_columns().count(); ++c) {
+      const EntryAt at{result_.shown_rows().place(r), result_.shown_columns().place(c)};
+      if (std::abs(result_.at(at.row, at.column)) > std::abs(result_.at(largest.row, largest.column))) largest = at;
+    }
+  return largest;
 }
 
 // The first entry that is hidden; else the first to which a mask adds something.

@@ -80,7 +80,11 @@ class Spelling {
   RightSide pool(const Terms& heads, As as) const;
   RightSide norm(const Terms& terms, EntryAt at, As as) const;
   RightSide activation(const Factors& factors, As as) const;
+  RightSide difference(const Terms& terms, As as) const;
+  RightSide slope(const Terms& terms, As as) const;
+  RightSide norm_slope(EntryAt at, As as) const;
 
+  EntryAt largest_shown() const;
   EntryAt most_telling_mask() const;
   EntryAt most_telling_weight() const;
   Index largest_column(Index row) const;

@@ -37,7 +37,7 @@ double Spelling::term_value(const Factors& factors) const {
 }
 
 Spelling::RightSide Spelling::product(const Terms& terms, As as) const {
-  const Index inner = products_in(terms), all = static_cast<Index>(terms.size());
+  const Index all = static_cast<Index>(terms.size()), inner = step_.op == Op::sum ? all : products_in(terms);
   std::string sum = sum_text(terms, 0, inner, most_terms, as);
   if (all > inner) sum += " + " + sum_text(terms, inner, all, all, as);
   return equal_to(std::move(sum), inner > most_terms ? Words(say_it(phrase::terms, inner)) : Words());

@@ -20,7 +20,9 @@ Spelling::RightSide Spelling::rotation(const Terms& terms, Index row, As as, boo
   const ReadEntry &cosine = terms[is_first ? 0 : 1][1], &sine = terms[is_first ? 1 : 0][1];
   const std::string left = word(terms[0][0], as), right = word(terms[1][0], as);
   const auto turned = [&](const std::string& cos, const std::string& sin) {
-    return is_first ? left + "·" + cos + " − " + right + "·" + sin : left + "·" + sin + " + " + right + "·" + cos;
+    const char *minus = step_.transposed ? " + " : " − ", *plus = step_.transposed ? " − " : " + ";  // back by −angle
+    if (is_first) return left + "·" + cos + minus + right + "·" + sin;
+    return step_.transposed ? right + "·" + cos + plus + left + "·" + sin : left + "·" + sin + plus + right + "·" + cos;
   };
   if (as == As::names) return equal_to(turned(value_of(1).symbol + " θ", value_of(2).symbol + " θ"));
 

@@ -130,7 +130,7 @@ void add_matrices_and_work(const Scene& scene, const Step& step, Place place, Pa
 
 // Query heads that share a key/value head show it once: in the first of them on the page.
 std::optional<Index> earlier_head(const Scene& scene, ValueId id, Index head) {
-  for (Index earlier = 0; earlier < head; ++earlier)
+  for (Index earlier = 0; earlier < head && scene.plan.value(id).gradient == Value::Gradient::none; ++earlier)
     if (own_head(scene, id, earlier) == own_head(scene, id, head) && scene.options.selection.has_head(earlier))
       return earlier;
   return std::nullopt;
@@ -159,6 +159,7 @@ bool is_layers_result(const Scene& scene, const Step& step) {
 }  // namespace
 
 std::vector<Words> captions_of(const Scene& scene, const Step& step, Place place) {
+  if (scene.plan.is_backward(step)) return {Words(backward_meaning(scene, step, place))};
   std::vector<Words> captions{std::string(name_of(step.id).meaning.in(scene.options.language))};
   const Value& result = scene.plan.value(step.out);
   if (step.op == Op::multiply) captions.push_back(factor_text(scene, step));
@@ -208,15 +209,14 @@ void add_cache(const Scene& scene, Place place, PageBuilder& page) {
 }
 
 void add_step(const Scene& scene, const Step& step, int number, Place place, PageBuilder& page) {
-  page.add(
-      StepHeading{number, page.say(name_of(step.id).title), formula(scene, step, place), shape_arithmetic(scene, step)});
+  page.add(StepHeading{number, title_of(scene, step, place), formula(scene, step, place), shape_arithmetic(scene, step)});
   if (const std::optional<Index> earlier = earlier_head(scene, step.out, place.head)) {
     page.caption(phrase::same_as_in_head, scene.counted(*earlier));
     return;
   }
   for (Words& caption : captions_of(scene, step, place)) page.caption(std::move(caption));
   add_matrices_and_work(scene, step, place, page);
-  if (step.id != StepId::weights) return;
+  if (step.id != StepId::weights || scene.plan.is_backward(step)) return;
   if (Words warning = keyless_warning(scene, place); !warning.empty()) page.warning(std::move(warning));
 }
 

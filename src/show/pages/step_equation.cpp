@@ -49,7 +49,10 @@ Axes axes_of_step(StepId step) {
   return {};
 }
 
-Axes axes_of(const Value& value) {
+Axes axes_of(const Plan& plan, const Value& value) {
+  if (value.gradient == Value::Gradient::row_sums) return {Axis::queries, Axis::none};
+  if (value.gradient != Value::Gradient::none && plan.value(value.of).shape.rows == value.shape.rows)
+    return axes_of(plan, plan.value(value.of));
   if (value.step) return axes_of_step(*value.step);
   switch (value.role) {
     case Value::Role::input:  // X_kv
@@ -176,6 +179,7 @@ class EquationBuilder {
     const auto is_given = [this](ValueId id) { return is_given_matrix(scene_.plan.value(id)); };
     const bool any_given = std::any_of(step_.in.begin() + 1, step_.in.end(), is_given);
     const bool shows_first = !info_.sign.empty() || (info_.row_wise && (any_given || !is_on_page(step_.in[0])));
+    if (step_.op == Op::difference && step_.in.size() > 2) return add_scaled_difference();
     for (std::size_t i = 0; i < step_.in.size(); ++i) {
       const bool is_apart = is_given(step_.in[i]) || (info_.row_wise && !is_on_page(step_.in[i]));
       const bool shows_other = info_.sign.empty() ? is_apart : !scaling_of(scene_, step_);
@@ -183,9 +187,20 @@ class EquationBuilder {
     }
   }
 
+  // A ∘ ( dA − r )
+  void add_scaled_difference() {
+    if (scene_.plan.value(step_.in[2]).shape.size() == 1)
+      equation_.parts.emplace_back(scene_.plan.value(step_.in[2]).symbol + " · (");
+    else
+      add_operand(2, {}), equation_.parts.emplace_back("∘ (");
+    if (std::optional<Matrix> b = labelled_matrix(scene_, step_.in[0], place_)) equation_.parts.emplace_back(std::move(*b));
+    add_operand(1, {});
+    equation_.parts.emplace_back(")");
+  }
+
   bool is_on_page(ValueId id) const {
     for (const Step& step : scene_.plan.steps)
-      if (step.out == id) return scene_.options.selection.has(step.id, step.layer);
+      if (step.out == id) return scene_.has(step);
     return scene_.plan.value(id).step == StepId::X && scene_.options.selection.has(StepId::X);
   }
 
@@ -222,7 +237,7 @@ std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place plac
   const std::optional<View> view = View::of(scene, id, place, transposed);
   if (!view) return std::nullopt;
   const Value& value = scene.plan.value(id);
-  Axes axes = axes_of(value);
+  Axes axes = axes_of(scene.plan, value);
   const bool is_cache = value.role == Value::Role::cache, new_rows = !scene.plan.past.empty();
   if (new_rows && !is_cache && axes.rows == Axis::keys) axes.rows = Axis::queries;  // K and V of the new tokens
   if (transposed) std::swap(axes.rows, axes.columns);

@@ -112,6 +112,47 @@ std::string softmax_formula(const Scene& scene, const Step& step, Place place) {
   return text;
 }
 
+// "Y − T"; "A ∘ (dA − r)"
+std::string difference_formula(const Scene& scene, const Step& step, Place place) {
+  const auto word = [&](std::size_t i) { return symbol(scene, step.in[i], place); };
+  const std::string text = word(0) + " − " + word(1);
+  if (step.in.size() == 2) return text;
+  return fmt::format("{} {} ({})", word(2), scene.plan.value(step.in[2]).shape.size() == 1 ? "·" : "∘", text);
+}
+
+// "dH ∘ gelu′(H)", "dM ∘ (1 − tanh²(Z / 3))"
+std::string slope_formula(const Scene& scene, const Step& step, Place place) {
+  const std::string g = symbol(scene, step.in[0], place), x = symbol(scene, step.in[1], place);
+  if (step.cap > 0) return fmt::format("{} ∘ (1 − tanh²({} / {}))", g, x, full_text(step.cap));
+  const std::string gate = step.in.size() > 2 ? " ∘ " + symbol(scene, step.in[2], place) : "";
+  if (step.activation == Activation::none) return g + gate;
+  return fmt::format("{} ∘ {}′({}){}", g, activation_names[static_cast<std::size_t>(step.activation)], x, gate);
+}
+
+// "(h − mean of h − x̂ ∘ mean of h ∘ x̂) / σ, h = dN ∘ γ, each row"
+std::string norm_slope_formula(const Scene& scene, const Step& step, Place place) {
+  const Text& text = step.norm.kind == Norm::Kind::layer ? phrase::through_layer_norm : phrase::through_rms_norm;
+  std::string h = symbol(scene, step.in[0], place);
+  if (step.in.size() > 2) h += " ∘ " + symbol(scene, step.in[2], place);
+  return say(scene.options.language, text, h);
+}
+
+// "row sums of A ∘ dA", "dY summed over the rows"
+std::string sum_formula(const Scene& scene, const Step& step, Place place) {
+  const Shape &from = scene.plan.value(step.in[0]).shape, &to = scene.plan.value(step.out).shape;
+  const bool over_heads = from.heads > to.heads;
+  std::string text;
+  for (const ValueId id : step.in)
+    text += (text.empty() ? "" : " ∘ ") + (over_heads ? scene.plan.value(id).symbol : symbol(scene, id, place));
+  const Language language = scene.options.language;
+  if (from.cols > to.cols) return say(language, phrase::row_sums, text);
+  if (over_heads && to.heads == 1 && from.batch == to.batch) return say(language, phrase::sum_of_heads, text);
+  const bool over_rows = from.rows > to.rows, over_items = from.batch > to.batch;
+  if (over_heads) return say(language, over_items ? phrase::sum_of_group_items : phrase::sum_of_group, text);
+  if (over_rows && over_items) return say(language, phrase::sum_of_rows_items, text);
+  return say(language, over_items ? phrase::sum_of_items : phrase::sum_of_rows, text);
+}
+
 std::string softcap_formula(const Scene& scene, const Step& step, Place place) {
   return fmt::format("{0}·tanh({1}/{0})", full_text(step.cap), symbol(scene, step.in[0], place));
 }
@@ -143,7 +184,7 @@ std::string right_side(const Scene& scene, const Step& step, Place place) {
       return say(language,
                  scene.plan.value(step.out).shape.cols == 1 ? phrase::column_of_packed : phrase::columns_of_packed, first,
                  split_columns(scene, step, place.head));
-    case Op::rotate: return say(language, phrase::each_row, "rope(" + first + ")");
+    case Op::rotate: return say(language, phrase::each_row, (step.transposed ? "rope⁻¹(" : "rope(") + first + ")");
     case Op::softcap: return softcap_formula(scene, step, place);
     case Op::softmax: return softmax_formula(scene, step, place);
     case Op::merge: return merge_formula(scene, step, place);
@@ -153,6 +194,10 @@ std::string right_side(const Scene& scene, const Step& step, Place place) {
       const std::string bent = step.activation == Activation::none ? first : activation_name(step) + "(" + first + ")";
       return step.in.size() == 1 ? bent : bent + " ∘ " + symbol(scene, step.in[1], place);
     }
+    case Op::difference: return difference_formula(scene, step, place);
+    case Op::slope: return slope_formula(scene, step, place);
+    case Op::norm_slope: return norm_slope_formula(scene, step, place);
+    case Op::sum: return sum_formula(scene, step, place);
     case Op::reshape: return reshape_formula(scene, step, place);
     case Op::pool: return pool_formula(scene, step);
   }
@@ -206,6 +251,7 @@ namespace {
 
 // In a stack, X and what the layers give have the names X₀, X₁, … where a later layer reads them.
 std::optional<int> layers_before(const Scene& scene, const Value& value) {
+  if (value.gradient == Value::Gradient::whole) return layers_before(scene, scene.plan.value(value.of));
   if (!scene.is_stack() || !value.step) return std::nullopt;
   if (value.step == StepId::X) return 0;
   return value.layer == scene.layer ? std::nullopt : std::optional(value.layer + 1);
@@ -232,7 +278,8 @@ std::string symbol(StepId step, std::optional<Index> number) {
 
 std::string symbol(const Scene& scene, ValueId id, Place place, bool transposed) {
   const Value& value = scene.plan.value(id);
-  if (const std::optional<int> before = layers_before(scene, value)) return "X" + subscript(*before);
+  if (const std::optional<int> before = layers_before(scene, value))
+    return (value.gradient == Value::Gradient::none ? "X" : "dX") + subscript(*before) + (transposed ? "ᵀ" : "");
   const std::string symbol =
       value.mask < 0 ? value.symbol
                      : mask_title(scene.problem.masks[static_cast<std::size_t>(value.mask)].kind, scene.options.language);
@@ -243,13 +290,14 @@ std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at) {
   const Value& value = scene.plan.value(id);
   const std::string name = symbol(scene, id, place);
   if (value.role == Value::Role::constant && value.shape.size() == 1) return name;
-  if (is_one_row_for_all(value)) return fmt::format("{}[{}]", name, scene.counted(at.column));
+  if (is_one_row_for_all(scene.plan, value)) return fmt::format("{}[{}]", name, scene.counted(at.column));
   return fmt::format("{}[{},{}]", name, scene.counted(at.row), scene.counted(at.column));
 }
 
 std::string full_entry(const Scene& scene, ValueId id, Place place, EntryAt at) {
   const Value& value = scene.plan.value(id);
-  const bool named = scene.is_stack() && value.role != Value::Role::input && !(value.step && is_of_no_layer(*value.step));
+  const Value& of = value.gradient == Value::Gradient::none ? value : scene.plan.value(value.of);
+  const bool named = scene.is_stack() && of.role != Value::Role::input && !(of.step && is_of_no_layer(*of.step));
   return (named ? fmt::format("layer{}.", scene.counted(value.layer)) : "") + entry(scene, id, place, at);
 }
 
@@ -343,6 +391,10 @@ std::string rule_text(const Scene& scene, Op op) {
     case Op::softmax:
     case Op::merge:
     case Op::copy:
+    case Op::difference:
+    case Op::slope:
+    case Op::norm_slope:
+    case Op::sum:
     case Op::reshape:
     case Op::pool: return "";
     case Op::norm: return norms_text(scene);

@@ -91,6 +91,40 @@ inline constexpr Text fused_convention{" W_Q, W_K and W_V are cut from one W_QKV
 inline constexpr Text fused_columns{"columns", "列"};
 inline constexpr Text fused_rows{"rows", "行"};
 
+// The backward pass.
+inline constexpr Text backward_title{"Backward pass, step by step", "反向传播，逐步计算"};
+inline constexpr Text of_parameters{"Gradients of the parameters", "各参数的梯度"};
+inline constexpr Text back_at_the_input{"Back at the input", "回到输入"};
+inline constexpr Text loss{"Loss", "损失"};
+inline constexpr Text loss_meaning{"how far {} is from what it should be, as one number",
+                                   "{} 与应有结果的差距，用一个数表示"};
+inline constexpr Text loss_sum{"sum of all entries of {}", "{} 所有元素之和"};
+inline constexpr Text loss_mse{"mean of ({} − T)²", "({} − T)² 的平均"};
+inline constexpr Text loss_cross_entropy{"mean of −log softmax({})[row, index]", "−log softmax({})[行, 下标] 的平均"};
+inline constexpr Text gradient_of{"Gradient of the {}", "{}的梯度"};
+inline constexpr Text part_of_gradient{"Part of the gradient of the {}", "{}的梯度的一部分"};
+inline constexpr Text gradient_of_parameter{"Gradient of {}", "{} 的梯度"};
+inline constexpr Text part_for_parameter{"For the gradient of {}", "用于 {} 的梯度"};
+inline constexpr Text title_of_row_sums{"Row sums", "各行之和"};
+inline constexpr Text row_sums_meaning{"each row's mean of dA, weighted by A: what all its keys have in common",
+                                       "每一行的 dA 按 A 加权的平均：该行各个键共有的部分"};
+inline constexpr Text rises_with{"how fast the loss rises when an entry of {} does", "{} 的元素增大时，损失增大多快"};
+inline constexpr Text comes_through{"what comes back through {}", "经由 {} 传回的部分"};
+inline constexpr Text parts_of_heads{"the parts of all heads and items that share it, added",
+                                     "共用它的各头、各样本的部分相加"};
+inline constexpr Text of_each_item{"of this item alone", "只是这个样本的"};
+inline constexpr Text normalised_alone{"the rows normalised, before γ and β", "归一化后、乘 γ 加 β 之前的各行"};
+inline constexpr Text softmax_alone{"the probabilities that the result stands for", "结果所表示的概率"};
+inline constexpr Text parts_are_added{"{} is read in several places: what comes back from each is added",
+                                      "{} 在几处用到：各处传回的梯度相加"};
+inline constexpr Text sum_passes_on{"a sum hands what comes back to each of its terms, unchanged",
+                                    "加法把传回的梯度原样交给每一项"};
+inline constexpr Text weights_compete{
+    "a key gains what it is worth more than the row's mean; each row sums to 0, what is hidden stays 0",
+    "一个键得到的是它高出该行平均的部分；每一行之和为 0，被遮挡的仍为 0"};
+inline constexpr Text group_is_added{"the heads of a group share {}: what comes back from each is added",
+                                     "同组的头共用 {}：各头传回的梯度相加"};
+
 // Section headings.
 inline constexpr Text item_of{"Item {} of {}", "样本 {}（共 {} 个）"};
 inline constexpr Text all_heads_at_once{"All heads at once", "所有头一起投影"};
@@ -125,6 +159,7 @@ inline constexpr Text each_row{"{}, each row", "{}，逐行"};
 inline constexpr Text is_next_input{"this is {}, which layer {} reads", "这就是 {}，由第 {} 层读取"};
 inline constexpr Text mean_name{"mean", "均值"};
 inline constexpr Text variance_name{"variance", "方差"};
+inline constexpr Text mean_of{"mean of {}", "{} 的均值"};
 inline constexpr Text mean_square_name{"mean square", "均方"};
 inline constexpr Text variance{"mean {} and variance {} of this row", "本行均值 {}，方差 {}"};
 inline constexpr Text mean_square{"mean square {} of this row", "本行均方 {}"};
@@ -138,6 +173,20 @@ inline constexpr Text reread{"{} re-read as {}", "{} 重塑为 {}"};
 inline constexpr Text mean_of_heads{"mean of {} over all heads", "各头 {} 的平均"};
 inline constexpr Text sum_of_heads{"sum of {} over all heads", "各头 {} 之和"};
 inline constexpr Text maximum_of_heads{"maximum of {} over all heads", "各头 {} 的最大值"};
+inline constexpr Text row_sums{"row sums of {}", "{} 的各行之和"};
+inline constexpr Text sum_of_rows{"sum of {} over the rows", "{} 各行相加"};
+inline constexpr Text sum_of_items{"sum of {} over the items", "各样本的 {} 之和"};
+inline constexpr Text sum_of_rows_items{"sum of {} over the rows of all items", "所有样本的 {} 各行相加"};
+inline constexpr Text sum_of_group{"sum of {} over the heads of the group", "组内各头的 {} 之和"};
+inline constexpr Text sum_of_group_items{"sum of {} over the heads of the group and the items",
+                                         "组内各头、各样本的 {} 之和"};
+inline constexpr Text through_layer_norm{"(h − mean of h − x̂ ∘ mean of h ∘ x̂) / σ, h = {}, each row",
+                                         "(h − h 的均值 − x̂ ∘ (h ∘ x̂ 的均值)) / σ，h = {}，逐行"};
+inline constexpr Text through_rms_norm{"(h − x̂ ∘ mean of h ∘ x̂) / σ, h = {}, each row",
+                                       "(h − x̂ ∘ (h ∘ x̂ 的均值)) / σ，h = {}，逐行"};
+inline constexpr Text means_of_slope{"h = {}, x̂ = {}, mean of h {}, mean of h ∘ x̂ {}, σ = {}",
+                                     "h = {}，x̂ = {}，h 的均值 {}，h ∘ x̂ 的均值 {}，σ = {}"};
+inline constexpr Text mean_of_slope{"h = {}, x̂ = {}, mean of h ∘ x̂ {}, σ = {}", "h = {}，x̂ = {}，h ∘ x̂ 的均值 {}，σ = {}"};
 inline constexpr Text identity_output{"W_O is the identity: the heads are not mixed", "W_O 为单位矩阵：各头的结果不再混合"};
 
 inline constexpr Text cache{"Cache", "缓存"};

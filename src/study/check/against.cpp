@@ -39,7 +39,9 @@ ComparedStep compared(StepTaker& cpu_steps, const Step& step, const Trace& trace
     return ComparedEntry{place_of(i, device.shape(), query_heads), device.data()[i], cpu->data()[i],
                          bound ? bound->data()[i] : 0};
   };
-  ComparedStep result{step.id, entry(0), entry(0), entry(0)};
+  const Value& value = cpu_steps.plan().value(step.out);
+  const std::string gradient = value.gradient == Value::Gradient::none ? "" : value.symbol;
+  ComparedStep result{step.id, gradient, value.per_head, entry(0), entry(0), entry(0)};
   for (Index i = 1; i < device.size(); ++i) {
     const ComparedEntry here = entry(i);
     if (here.absolute() > result.absolute.absolute()) result.absolute = here;

@@ -20,6 +20,8 @@ struct ComparedEntry {
 
 struct ComparedStep {
   StepId step;
+  std::string gradient;  // "dA", or a part or r: the symbol of what a backward step gives; empty for a forward one
+  bool per_head;
   ComparedEntry absolute, relative;  // where the difference is largest, and where it is in proportion to the number
   ComparedEntry share;               // where it comes nearest to the bound, or passes it the farthest
 

@@ -35,10 +35,15 @@ bool is_batch(const std::vector<ComparedStep>& steps) {
 }
 
 // "A2[3,1]", "packed.Q[1,2]", "Y[1,1]"
-std::string entry_name(StepId step, const Entry& at, Index base) {
-  const StepName& name = name_of(step);
-  const std::string head = name.per_head ? std::to_string(at.head + base) : "";
-  return fmt::format("{}{}[{},{}]", is_packed(step) ? name.id : name.symbol, head, at.row + base, at.column + base);
+std::string entry_name(const ComparedStep& step, const Entry& at, Index base) {
+  const StepName& name = name_of(step.step);
+  const std::string head = step.per_head ? std::to_string(at.head + base) : "";
+  const std::string_view symbol = !step.gradient.empty() ? step.gradient : is_packed(step.step) ? name.id : name.symbol;
+  return fmt::format("{}{}[{},{}]", symbol, head, at.row + base, at.column + base);
+}
+
+std::string_view id_of(const ComparedStep& step) {
+  return step.gradient.empty() ? name_of(step.step).id : step.gradient;
 }
 
 std::string short_number(double value) {
@@ -63,7 +68,7 @@ class AgainstPage {
     for (const ComparedStep& step : steps) {
       if (step.passes()) continue;
       const ComparedEntry& worst = step.share;
-      page_.warning(fails, place(step.step, worst.at), short_number(worst.device), short_number(worst.cpu),
+      page_.warning(fails, place(step, worst.at), short_number(worst.device), short_number(worst.cpu),
                     short_number(worst.absolute()), short_number(worst.bound));
     }
     if (all_pass(steps)) page_.paragraph(all_within);
@@ -71,7 +76,7 @@ class AgainstPage {
   }
 
  private:
-  std::string place(StepId step, const Entry& at) const {
+  std::string place(const ComparedStep& step, const Entry& at) const {
     const std::string entry = entry_name(step, at, page_.counted(0));
     return batch_ ? page_.say({"{0} of item {1}", "样本 {1} 的 {0}"}, entry, page_.counted(at.item)) : entry;
   }
@@ -85,12 +90,12 @@ class AgainstPage {
     for (const ComparedStep& step : steps) {
       const ComparedEntry &absolute = step.absolute, &relative = step.relative;
       const bool equal = absolute.absolute() == 0;
-      table.rows.push_back({std::string(name_of(step.step).id), page_.say(step.passes() ? pass_word : fail_word),
+      table.rows.push_back({std::string(id_of(step)), page_.say(step.passes() ? pass_word : fail_word),
                             percent(step.share.share()), page_.say({"absolute", "绝对"}), short_number(absolute.absolute()),
-                            equal ? "" : short_number(absolute.bound), equal ? "" : place(step.step, absolute.at)});
+                            equal ? "" : short_number(absolute.bound), equal ? "" : place(step, absolute.at)});
       if (equal) continue;
       table.rows.push_back({"", "", "", page_.say({"relative", "相对"}), short_number(relative.relative()),
-                            short_number(relative.bound / std::abs(relative.cpu)), place(step.step, relative.at)});
+                            short_number(relative.bound / std::abs(relative.cpu)), place(step, relative.at)});
     }
     page_.add(std::move(table));
   }
@@ -121,15 +126,15 @@ class AgainstWriter {
  private:
   void write(const ComparedStep& step) {
     json_.begin_object();
-    json_.text("step", name_of(step.step).id);
+    json_.text("step", id_of(step));
     json_.boolean("pass", step.passes());
-    write("largest_absolute", step.step, step.absolute);
-    write("largest_relative", step.step, step.relative);
-    write("nearest_to_bound", step.step, step.share);
+    write("largest_absolute", step, step.absolute);
+    write("largest_relative", step, step.relative);
+    write("nearest_to_bound", step, step.share);
     json_.end();
   }
 
-  void write(std::string_view key, StepId step, const ComparedEntry& entry) {
+  void write(std::string_view key, const ComparedStep& step, const ComparedEntry& entry) {
     json_.begin_object(key, io::Spread::line);
     json_.text("entry", entry_name(step, entry.at, 1));
     json_.integer("item", entry.at.item + 1);

@@ -295,6 +295,10 @@ std::shared_ptr<const Tensor> StepTaker::radius(const Step& step, const std::vec
     case Op::softmax: return shared(radius_of_softmax(rows_.plan, step, operands[0], result, arithmetic));
     case Op::norm: return shared(radius_of_norm(rows_.plan, step, operands, result, arithmetic));
     case Op::activation: return shared(radius_of_activation(rows_.plan, step, operands, result, arithmetic));
+    case Op::sum: return shared(radius_of_terms(step, operands, result, arithmetic));
+    case Op::difference:
+    case Op::slope:
+    case Op::norm_slope: return shared(radius_of_slope(rows_.plan, step, operands, result, arithmetic));
     case Op::split:
     case Op::merge:
     case Op::copy:

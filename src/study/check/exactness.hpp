@@ -28,10 +28,16 @@ struct FloatingPoint {
   double function_roundings = 11;
 };
 
+// For each entry of the result of a difference, a slope or a norm's slope how far another may be from it.
+Tensor radius_of_slope(const Plan& plan, const Step& step, const std::vector<Uncertain>& operands, const Tensor& result,
+                       const FloatingPoint& arithmetic);
+
 // Takes single steps of a plan, which must outlive it, on the CPU in float64.
 class StepTaker {
  public:
   explicit StepTaker(const RowPlan& rows, int threads = 1);
+
+  const Plan& plan() const { return rows_.plan; }
 
   // `operands`: one for each of step.in.
   std::shared_ptr<const Tensor> result(const Step& step, const std::vector<Uncertain>& operands);

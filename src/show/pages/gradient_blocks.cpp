@@ -1,0 +1,74 @@
+// What a page says of the steps of a backward pass, and of the loss from which it begins.
+#include <fmt/format.h>
+
+#include "core/gradient.hpp"
+#include "show/pages/page_parts.hpp"
+#include "show/words/notation.hpp"
+
+namespace mha::show {
+namespace {
+
+// "scores" for "Scores": titles stand within sentences here.
+std::string within(const Text& title, Language language) {
+  std::string text(title.in(language));
+  if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
+std::string loss_formula(const Scene& scene, const std::string& P) {
+  const Language language = scene.options.language;
+  switch (scene.whole.loss->kind) {
+    case Loss::Kind::sum: return say(language, phrase::loss_sum, P);
+    case Loss::Kind::mse: return say(language, phrase::loss_mse, P);
+    case Loss::Kind::half_squares: return "½ Σ (" + P + " − T)²";
+    case Loss::Kind::cross_entropy: return say(language, phrase::loss_cross_entropy, P);
+    case Loss::Kind::gradient: return "";
+  }
+  return "";
+}
+
+}  // namespace
+
+void add_loss(const Scene& scene, PageBuilder& page) {
+  const ValueId P = scene.plan.forward_result();
+  const Tensor* const result = scene.trace.value(P);
+  const std::optional<double> loss = result != nullptr ? loss_of(*scene.whole.loss, *result) : std::nullopt;
+  if (!loss) return;
+  NumberStyle style(scene.options.precision, NumberStyle::Origin::computed);
+  style.see(*loss);
+  page.add(StepHeading{std::nullopt, page.say(phrase::loss), "L = " + loss_formula(scene, scene.plan.value(P).symbol), ""});
+  page.caption(phrase::loss_meaning, scene.plan.value(P).symbol);
+  page.add(Work{"L", {{"=", style.text(*loss), {}}}});
+}
+
+std::string title_of(const Scene& scene, const Step& step, Place place) {
+  const Language language = scene.options.language;
+  if (!scene.plan.is_backward(step)) return say(language, name_of(step.id).title);
+  const Value &value = scene.plan.value(step.out), &of = scene.plan.value(value.of);
+  if (value.gradient == Value::Gradient::row_sums) return say(language, phrase::title_of_row_sums);
+  const std::string name = of.step ? within(name_of(*of.step).title, language) : symbol(scene, value.of, place);
+  const bool is_part = value.gradient == Value::Gradient::part;
+  if (of.step) return say(language, is_part ? phrase::part_of_gradient : phrase::gradient_of, name);
+  return say(language, is_part ? phrase::part_for_parameter : phrase::gradient_of_parameter, name);
+}
+
+std::string backward_meaning(const Scene& scene, const Step& step, Place place) {
+  const Language language = scene.options.language;
+  const Value &value = scene.plan.value(step.out), &of = scene.plan.value(value.of);
+  const std::string name = symbol(scene, value.of, place);
+  if (value.gradient == Value::Gradient::row_sums) return say(language, phrase::row_sums_meaning);
+  if (value.gradient == Value::Gradient::part) {
+    if (step.op == Op::norm) return say(language, phrase::normalised_alone);
+    if (step.op == Op::softmax) return say(language, phrase::softmax_alone);
+    if (step.op == Op::sum) return say(language, phrase::parts_of_heads);
+    return say(language, of.step || of.role == Value::Role::input ? phrase::comes_through : phrase::of_each_item,
+               symbol(scene, step.in[0], place));
+  }
+  if (step.op == Op::add) return say(language, phrase::parts_are_added, name);
+  if (step.op == Op::copy && step.id != StepId::output) return say(language, phrase::sum_passes_on);
+  if (step.op == Op::difference && step.id == StepId::weights) return say(language, phrase::weights_compete);
+  if (step.op == Op::sum && value.per_head && of.step) return say(language, phrase::group_is_added, name);
+  return say(language, phrase::rises_with, name);
+}
+
+}  // namespace mha::show
