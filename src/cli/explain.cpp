@@ -7,6 +7,7 @@
 #include "cli/output.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
+#include "core/gradient.hpp"
 #include "core/suggest.hpp"
 #include "io/problem/answer.hpp"
 #include "study/explain/explain.hpp"
@@ -19,7 +20,7 @@ constexpr int deepest = 20;  // more than any plan has steps behind one another
 // As written on the command line.
 struct ExplainTexts {
   std::vector<std::string> words;  // the problem, if it is named, and the entries
-  std::optional<std::string> depth;
+  std::optional<std::string> depth, loss;
   OutputTexts output;
   PageOptionTexts page;
   bool allow_outside = false;
@@ -93,8 +94,11 @@ void explain_entries(ExplainRequest request, const ExplainTexts& texts, World& w
   Output output(texts.output, page_or_json, style_from(texts.page, world), world);
   const bool json = output.kind() == Format::Kind::json;
   Problem problem = read_problem(request.problem, world, request.allow_outside);
+  const bool backward = std::any_of(request.entries.begin(), request.entries.end(), study::names_gradient);
+  if (backward) problem.loss = loss_from(texts.loss, problem);
   choose_one_item(texts.computation, request.page, problem);
-  const Plan plan = make_plan(problem);
+  Plan plan = make_plan(problem);
+  if (backward) plan = with_gradient(std::move(plan), *problem.loss);
   std::vector<study::ExplainedRange> ranges;
   for (const std::string& entry : request.entries)
     ranges.push_back({study::parse_entry(entry, problem, plan, request.page.index_base), {}});
@@ -125,6 +129,7 @@ Action setup_explain(CommandLine& app) {
   declare_option(app, "--depth", texts->depth, "N|all",
                  {"steps to go back: 1 the entry alone, all down to X and the weights (1)",
                   "往回讲几步：1 只讲元素本身，all 一直到 X 和权重矩阵（默认 1）"});
+  declare_loss(app, texts->loss);
   declare_output(app, texts->output, page_or_json);
   declare_computation_options(app, texts->computation);
   declare_page_options(app, texts->page);
@@ -135,6 +140,7 @@ Action setup_explain(CommandLine& app) {
        {"mha explain mine.json 'scores2[1,1]' 'A2[1,1]'"},
        {"mha explain mine.json 'A1[2,*]'            ", {"a row", "一行"}},
        {"mha explain 'Y[1,1]' --depth all           ", {"down to X and the weights", "一直讲到 X 和权重矩阵"}},
+       {"mha explain 'dW_Q1[1,2]' --loss sum       ", {"an entry of the backward pass", "反向传播的一个元素"}},
        {"mha explain 'head1[2,2]' --round 3         ", {"each step rounded, as with a pencil", "每步四舍五入，如同笔算"}}});
   return [texts](World& world) {
     explain_entries(explain_request_from(*texts, world), *texts, world);

@@ -35,6 +35,16 @@ STUDY_PAGES = {
     "mistakes": (0, ["mistakes", "worked"]),
     "decode": (0, ["decode", "causal"]),
     "decode_window": (0, ["decode", "rotary", "--prompt", "2", "--heads", "2"]),
+    "gradient": (0, ["gradient", "tests/cases/gradient_worked_target/problem.json"]),
+    "gradient_round3": (0, ["gradient", "tests/cases/gradient_worked_target/problem.json", "--round", "3", "--with-forward"]),
+    "gradient_grouped": (0, ["gradient", "grouped", "--loss", "sum"]),
+    "gradient_block": (0, ["gradient", "block", "--loss", "sum"]),
+    "gradient_layers": (0, ["gradient", "tests/cases/gradient_layers/problem.json", "--heads", "1"]),
+    "gradient_cross_entropy": (0, ["gradient", "tests/cases/gradient_cross_entropy/problem.json", "--heads", "1"]),
+    "gradient_softcap": (0, ["gradient", "tests/cases/gradient_row_without_key_softcap/problem.json", "--heads", "1"]),
+    "gradient_rope": (0, ["gradient", "tests/cases/gradient_grouped_rope/problem.json", "--steps", "dQ,dK,dQ_rot,dX"]),
+    "gradient_batch": (0, ["gradient", "batch", "--loss", "sum", "--heads", "1"]),
+    "explain_gradient": (0, ["explain", "tests/cases/gradient_worked_target/problem.json", "dW_Q1[1,2]", "--depth", "all"]),
 }
 
 

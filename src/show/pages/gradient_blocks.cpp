@@ -8,10 +8,11 @@
 namespace mha::show {
 namespace {
 
-// "scores" for "Scores": titles stand within sentences here.
+// "scores" for "Scores", but "MLP": titles stand within sentences here.
 std::string within(const Text& title, Language language) {
   std::string text(title.in(language));
-  if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  const auto is_capital = [&](std::size_t i) { return i < text.size() && text[i] >= 'A' && text[i] <= 'Z'; };
+  if (is_capital(0) && !is_capital(1)) text[0] = static_cast<char>(text[0] - 'A' + 'a');
   return text;
 }
 
@@ -65,7 +66,8 @@ std::string backward_meaning(const Scene& scene, const Step& step, Place place) 
                symbol(scene, step.in[0], place));
   }
   if (step.op == Op::add) return say(language, phrase::parts_are_added, name);
-  if (step.op == Op::copy && step.id != StepId::output) return say(language, phrase::sum_passes_on);
+  const bool goes_on = scene.plan.value(step.in[0]).gradient != Value::Gradient::none;
+  if (step.op == Op::copy && goes_on && step.id != StepId::output) return say(language, phrase::sum_passes_on);
   if (step.op == Op::difference && step.id == StepId::weights) return say(language, phrase::weights_compete);
   if (step.op == Op::sum && value.per_head && of.step) return say(language, phrase::group_is_added, name);
   return say(language, phrase::rises_with, name);

@@ -20,7 +20,8 @@ Spelling::RightSide Spelling::difference(const Terms& terms, As as) const {
 
 // g × f′(x), or g × (1 − tanh²(x/c)); then the number of the slope.
 Spelling::RightSide Spelling::slope(const Terms& terms, As as) const {
-  const std::string g = word(terms[0].front(), as), x = word(terms[1].front(), as);
+  const std::string g = word(terms[0].front(), as);
+  const std::string x = as == As::names ? word(terms[1].front(), as) : text(terms[1].front());
   const std::string gate = terms.size() > 2 ? " × " + word(terms[2].front(), as) : "";
   const double at = number(terms[1].front());
   const std::string name = fmt::format("{}′({})", activation_names[static_cast<std::size_t>(step_.activation)], x);

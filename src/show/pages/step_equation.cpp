@@ -205,7 +205,8 @@ class EquationBuilder {
   }
 
   void add_operand(std::size_t i, const std::vector<ColumnGroup>& groups) {
-    const bool transposed = (i == 0 && step_.first_transposed) || (i == 1 && step_.transposed);
+    const bool turned = (i == 0 && step_.first_transposed) || (i == 1 && step_.transposed);
+    const bool transposed = turned && step_.op == Op::product;
     std::optional<Matrix> matrix = labelled_matrix(scene_, step_.in[i], place_, transposed);
     if (!matrix) return;
     matrix->row_sums.clear();

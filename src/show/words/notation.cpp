@@ -289,7 +289,7 @@ std::string symbol(const Scene& scene, ValueId id, Place place, bool transposed)
 std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at) {
   const Value& value = scene.plan.value(id);
   const std::string name = symbol(scene, id, place);
-  if (value.role == Value::Role::constant && value.shape.size() == 1) return name;
+  if (value.role == Value::Role::constant && (value.shape.size() == 1 || name == "1")) return name;
   if (is_one_row_for_all(scene.plan, value)) return fmt::format("{}[{}]", name, scene.counted(at.column));
   return fmt::format("{}[{},{}]", name, scene.counted(at.row), scene.counted(at.column));
 }

@@ -121,7 +121,7 @@ inline constexpr Text sum_passes_on{"a sum hands what comes back to each of its 
                                     "加法把传回的梯度原样交给每一项"};
 inline constexpr Text weights_compete{
     "a key gains what it is worth more than the row's mean; each row sums to 0, what is hidden stays 0",
-    "一个键得到的是它高出该行平均的部分；每一行之和为 0，被遮挡的仍为 0"};
+    "一个键得到的是它高出该行平均的部分；每一行之和为 0，被遮住的仍为 0"};
 inline constexpr Text group_is_added{"the heads of a group share {}: what comes back from each is added",
                                      "同组的头共用 {}：各头传回的梯度相加"};
 

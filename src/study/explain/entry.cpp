@@ -32,7 +32,8 @@ template <typename... Parts>
 
 EntryParts parts_of(std::string_view text) {
   const std::size_t open = text.find('['), comma = text.find(',', open);
-  if (open == std::string_view::npos || comma == std::string_view::npos || text.back() != ']')
+  const bool one_number = comma == std::string_view::npos && names_gradient(text);  // of a bias, γ or β
+  if (open == std::string_view::npos || (comma == std::string_view::npos && !one_number) || text.back() != ']')
     refuse(text, {"an entry is a matrix, its row and its column, such as Y[2,1] or A1[2,*] for a row",
                   "元素由矩阵、行和列组成，例如 Y[2,1]，或整行 A1[2,*]"});
   std::string_view name = text.substr(0, open), layer;
@@ -43,6 +44,8 @@ EntryParts parts_of(std::string_view text) {
     name.remove_prefix(dot + 1);
   }
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  if (one_number)
+    return {layer, name.substr(0, digits), name.substr(digits), {}, text.substr(open + 1, text.size() - open - 2)};
   return {layer, name.substr(0, digits), name.substr(digits), text.substr(open + 1, comma - open - 1),
           text.substr(comma + 1, text.size() - comma - 2)};
 }
@@ -69,6 +72,17 @@ std::string as_typed(std::string_view text) {
   return result;
 }
 
+// "W_Q", "mlp.W_1", "norm.gamma": a parameter as the problem file has it.
+std::string key_of(const std::string& symbol) {
+  for (const auto& [letter, name] : {std::pair("γ", "gamma"), std::pair("β", "beta")})
+    if (symbol.starts_with(letter)) {
+      const std::string_view mark = std::string_view(symbol).substr(std::string_view(letter).size());
+      return fmt::format("{}norm.{}", mark == "′" ? "mlp_" : mark == "*" ? "final_" : "", name);
+    }
+  const bool of_mlp = symbol.ends_with("_1") || symbol.ends_with("_2") || symbol.ends_with("_gate");
+  return (of_mlp ? "mlp." : "") + symbol;
+}
+
 class Meaning {
  public:
   Meaning(std::string_view text, const Problem& problem, const Plan& plan, Index base)
@@ -78,9 +92,13 @@ class Meaning {
         base_(base),
         layer_(layer()),
         problem_(problem.layer(layer_.value_or(0))),
-        plan_(plan) {}
+        plan_(plan) {
+    if (backward_) parts_.name.remove_prefix(1);
+  }
 
   EntryRange range() const {
+    if (backward_)
+      if (const std::optional<EntryRange> parameter = parameter_range()) return *parameter;
     const StepId step = placed(this->step(), problem_.is_post_norm());
     if (!layer_ && !is_of_no_layer(step))
       refuse(text_,
@@ -91,6 +109,7 @@ class Meaning {
       refuse(text_, {"this problem has no step '{}'; its steps are {}", "这道题没有步骤 '{}'；它的步骤有 {}"},
              name_of(step).id, steps());
     EntryRange range{step, layer_.value_or(0), 0, {}, {}};
+    if (backward_) range.gradient = plan_.gradient(*value);
     if (name_of(step).per_head) range.head = head(step);
     const Shape& shape = plan_.value(*value).shape;
     range.row = place(parts_.row, shape.rows, row_word, step, shape);
@@ -99,6 +118,38 @@ class Meaning {
   }
 
  private:
+  // dL/d of a parameter, or of X_kv; nothing where the name is no such.
+  std::optional<EntryRange> parameter_range() const {
+    const std::string whole = std::string(parts_.name) + std::string(parts_.head);
+    for (std::size_t id = 0; id < plan_.values.size(); ++id) {
+      const Value& value = plan_.values[id];
+      if (value.gradient != Value::Gradient::whole || plan_.value(value.of).step) continue;
+      const Value& of = plan_.value(value.of);
+      const std::string key = key_of(of.symbol);
+      const bool in_layer = layer_ ? of.layer == *layer_ : key.starts_with("final_norm");
+      if (!in_layer || !whole.starts_with(key)) continue;
+      const std::string number_text = whole.substr(key.size());
+      const std::optional<Index> number = whole_number(number_text);
+      if (!number_text.empty() && (!number || !of.per_head)) continue;
+      const Index own = number.value_or(base_) - base_, heads = value.shape.heads;
+      if (own < 0 || own >= heads || (number_text.empty() && heads > 1))
+        refuse(text_, {"{} of which head? This problem has {}", "是哪个头的 {}？这道题有{}"}, key,
+               range_of({"head", "头"}, heads));
+      EntryRange range{plan_.writer_of(static_cast<ValueId>(id))->id,
+                       of.layer,
+                       own * (problem_.heads / heads),
+                       {},
+                       {},
+                       static_cast<ValueId>(id)};
+      range.row = parts_.row.empty() && value.shape.rows == 1
+                      ? std::optional<Index>(0)
+                      : place(parts_.row, value.shape.rows, row_word, range.step, value.shape);
+      range.column = place(parts_.column, value.shape.cols, column_word, range.step, value.shape);
+      return range;
+    }
+    return std::nullopt;
+  }
+
   // Nothing where a stack's was not said.
   std::optional<int> layer() const {
     const Index count = whole_.layer_count();
@@ -172,6 +223,7 @@ class Meaning {
 
   std::string_view text_;
   EntryParts parts_;
+  bool backward_ = names_gradient(text_);
   const Problem& whole_;
   Index base_;
   std::optional<int> layer_;
@@ -185,6 +237,11 @@ bool looks_like_entry(std::string_view text) {
   const std::size_t open = text.find('[');
   return open != std::string_view::npos && open > 0 &&
          (text.back() == ']' || text.find_first_not_of("0123456789*, ", open + 1) == std::string_view::npos);
+}
+
+bool names_gradient(std::string_view text) {
+  if (text.starts_with("layer")) text.remove_prefix(std::min(text.find('.'), text.size() - 1) + 1);
+  return text.starts_with('d');
 }
 
 EntryRange parse_entry(std::string_view text, const Problem& problem, const Plan& plan, Index base) {

@@ -44,12 +44,13 @@ class Explainer {
                        {}, false, {}};
     const Step* step = scene.plan.writer_of(id);
     if (step == nullptr || depth == 0) return result;
+    const show::Scene& where = layers_[static_cast<std::size_t>(step->layer)];  // a gradient's own layer may come before
     if (!told_.insert({id, place.item, show::own_head(scene, id, place.head), at.row, at.column}).second) {
       result.explained_before = true;
       return result;
     }
-    const show::Spelling& spelling = spelling_of(scene, *step, place);
-    result.derivation = derivation(scene, *step, spelling, place, at);
+    const show::Spelling& spelling = spelling_of(where, *step, place);
+    result.derivation = derivation(where, *step, spelling, place, at);
     if (depth == 1) return result;
     for (const show::ReadEntry& read : spelling.entries_read(at))
       if (const ValueId operand = step->in[read.operand]; scene.plan.value(operand).role != Value::Role::constant)
@@ -87,15 +88,23 @@ class Explainer {
 
 }  // namespace
 
+namespace {
+
+ValueId value_of(const Plan& plan, const EntryRange& range) {
+  return range.gradient ? *range.gradient : plan.find(range.step, range.layer).value();
+}
+
+}  // namespace
+
 std::vector<bool> values_behind(const Plan& plan, const EntryRange& range, Depth depth) {
   std::vector<bool> marked(plan.values.size(), false);
-  mark_behind(plan, plan.find(range.step, range.layer).value(), depth, marked);
+  mark_behind(plan, value_of(plan, range), depth, marked);
   return marked;
 }
 
 std::vector<Explanation> explain(const show::Scenes& layers, const EntryRange& range, Depth depth) {
   const Plan& plan = layers.front().plan;
-  const ValueId id = plan.find(range.step, range.layer).value();
+  const ValueId id = value_of(plan, range);
   const Shape& shape = plan.value(id).shape;
   std::vector<Explanation> all;
   for (Index row = range.row.value_or(0); row < (range.row ? *range.row + 1 : shape.rows); ++row)

@@ -16,12 +16,16 @@ namespace mha::study {
 struct EntryRange {
   StepId step;
   int layer = 0;
-  Index head = 0;                    // of the query heads; 0 for what belongs to all
-  std::optional<Index> row, column;  // nothing: all
+  Index head = 0;                        // of the query heads; 0 for what belongs to all
+  std::optional<Index> row, column;      // nothing: all
+  std::optional<ValueId> gradient = {};  // instead of the step's result: dL/d of it, or of a parameter
 };
 
 // Whether a word is meant as an entry rather than as the name of a file or an example.
 bool looks_like_entry(std::string_view text);
+
+// Whether a word names an entry of a gradient: "dA1[2,3]", "layer2.dmlp.W_1[1,2]".
+bool names_gradient(std::string_view text);
 
 // Numbers count from `base`. What the problem does not have is an Error that says what it has.
 EntryRange parse_entry(std::string_view text, const Problem& problem, const Plan& plan, Index base);

@@ -36,6 +36,7 @@ class ExplanationWriter {
     const Value& value = scene.plan.value(entry.value);
     if (scene.is_stack() && !(value.step && is_of_no_layer(*value.step))) json_.integer("layer", scene.layer + 1);
     if (value.step) json_.text("step", name_of(*value.step).id);
+    if (value.gradient != Value::Gradient::none) json_.text("step", value.symbol);
     if (value.per_head) json_.integer("head", entry.place.head + 1);
     json_.integer("row", entry.at.row + 1);
     json_.integer("column", entry.at.column + 1);

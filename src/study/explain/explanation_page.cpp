@@ -64,6 +64,7 @@ class ExplanationPage {
   std::string name_of_range(const ExplainedRange& explained) const {
     const auto number = [&](const std::optional<Index>& i) { return i ? fmt::format("{}", page_.counted(*i)) : "*"; };
     const Explanation& first = explained.entries.front();
+    if (explained.range.row && explained.range.column) return first.entry;
     const show::Scene& scene = show::scene_of(layers_, first.value);
     const bool named = scene.is_stack() && !is_of_no_layer(explained.range.step);
     return fmt::format("{}{}[{},{}]", named ? fmt::format("layer{}.", page_.counted(scene.layer)) : "",
@@ -72,15 +73,18 @@ class ExplanationPage {
   }
 
   void add_step(const Explanation& entry) {
-    const show::Scene& scene = show::scene_of(layers_, entry.value);
+    const Step* const writer = first_.plan.writer_of(entry.value);
+    const show::Scene& scene =
+        writer != nullptr ? layers_[static_cast<std::size_t>(writer->layer)] : show::scene_of(layers_, entry.value);
     const Value& value = scene.plan.value(entry.value);
-    const std::string title = page_.say(name_of(*value.step).title);
     if (!entry.derivation) {
+      const std::string title = page_.say(name_of(*value.step).title);
       page_.add(
           show::StepHeading{std::nullopt, title, value.symbol, fmt::format("{}×{}", value.shape.rows, value.shape.cols)});
       return page_.caption({"given, not computed", "已知，不需计算"});
     }
     const Step& step = *entry.derivation->step;
+    const std::string title = show::title_of(scene, step, entry.place);
     page_.add(show::StepHeading{std::nullopt, title, entry.derivation->formula, show::shape_arithmetic(scene, step)});
     for (show::Words& caption : show::captions_of(scene, step, entry.place)) page_.caption(std::move(caption));
   }

@@ -28,8 +28,7 @@ constexpr Text differences_method{
 constexpr Text gradient_header{"gradient", "梯度"};
 constexpr Text relative_header{"relative difference", "相对差"};
 constexpr Text worst_header{"at", "位置"};
-constexpr Text own_header{"its number", "梯度值"};
-constexpr Text by_difference_header{"by differences", "差分值"};
+constexpr Text apart_sentence{"{}: the gradient is {}, by differences it is {}", "{}：梯度为 {}，按差分为 {}"};
 constexpr Text holds_word{"pass", "通过"};
 constexpr Text fails_word{"FAIL", "不通过"};
 
@@ -134,19 +133,21 @@ show::Document describe(const std::vector<HeldGradient>& gradients, const show::
   page.title(differences_title, layers.front().whole.title);
   page.paragraph(differences_method, difference_bound);
   show::Table table{
-      page.header(gradient_header, show::phrase::verdict, relative_header, worst_header, own_header, by_difference_header),
-      {},
-      {false, false, true, false, true, true}};
-  for (const HeldGradient& held : gradients) {
+      page.header(gradient_header, show::phrase::verdict, relative_header, worst_header), {}, {false, false, true, false}};
+  const auto number = [](double value) { return fmt::format("{:.3g}", value); };
+  const auto entry_of = [&](const HeldGradient& held) {
     const show::Scene& scene = scene_of(layers, held.value);
-    const show::Place place = place_of_head(scene, held.value, held.at.item, held.at.head);
-    const auto number = [](double value) { return fmt::format("{:.3g}", value); };
-    table.rows.push_back({scene.plan.value(held.value).symbol,
+    return full_entry(scene, held.value, place_of_head(scene, held.value, held.at.item, held.at.head),
+                      {held.at.row, held.at.column});
+  };
+  for (const HeldGradient& held : gradients)
+    table.rows.push_back({layers.front().plan.value(held.value).symbol,
                           page.say(held.relative <= difference_bound ? holds_word : fails_word), number(held.relative),
-                          full_entry(scene, held.value, place, {held.at.row, held.at.column}), number(held.gradient),
-                          number(held.difference)});
-  }
+                          entry_of(held)});
   page.add(std::move(table));
+  for (const HeldGradient& held : gradients)
+    if (held.relative > difference_bound)
+      page.warning(apart_sentence, entry_of(held), number(held.gradient), number(held.difference));
   return page.take();
 }
 
