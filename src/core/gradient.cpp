@@ -66,15 +66,15 @@ class Backward {
   }
 
   // A step of the backward pass. A part is named after what it comes through: dX_Q.
-  ValueId append(Step step, ValueId of, const Shape& wanted, Gradient gradient, std::string symbol = {}) {
+  ValueId append(Step step, ValueId of, const Shape& wanted, Gradient gradient, const std::string& symbol = {}) {
     assert(uses_all_that_is_set(step));
     const Value& forward = plan_.value(of);
     Value value;
     value.shape = result_shape(plan_, step, wanted).value();
     value.gradient = gradient;
     value.of = of;
-    value.symbol = symbol.empty() ? "d" + forward.symbol : std::move(symbol);
-    if (gradient == Gradient::part && (forward.step || forward.role == Value::Role::input))
+    value.symbol = symbol.empty() ? "d" + forward.symbol : symbol;
+    if (gradient == Gradient::part && symbol.empty() && (forward.step || forward.role == Value::Role::input))
       value.symbol += "_" + plan_.value(through_.out).symbol;
     value.per_head = forward.per_head || value.shape.heads > forward.shape.heads;
     value.layer = gradient == Gradient::whole ? forward.layer : through_.layer;

@@ -110,7 +110,6 @@ enum class Shares { none, of_one, of_less };
 struct OpInfo {
   std::string_view name;
   std::string_view sign = {};  // between its operands; none: a function of the first one
-  bool of_attention = true;    // no: mistakes alone need it, and the CPU alone computes it
   bool row_wise = false;       // row i of the result needs row i of the first operand only
   bool moves = false;          // each entry is one entry of the operand, as it is
   bool sums = false;           // an entry is a sum with as many terms as it reads (or, pooled, their maximum)
@@ -170,8 +169,8 @@ constexpr OpInfo info_of(Op op) {
     case Op::norm_slope:  // as the norm, and two means more
       return {.name = "norm_slope", .row_wise = true, .operations = 6, .per_read = 2, .fields = uses_norm};
     case Op::sum: return {.name = "sum", .sums = true, .per_read = 1};
-    case Op::reshape: return {.name = "reshape", .of_attention = false, .moves = true, .fields = uses_heads_first};
-    case Op::pool: return {.name = "pool", .of_attention = false, .sums = true, .per_read = 1, .fields = uses_pooling};
+    case Op::reshape: return {.name = "reshape", .moves = true, .fields = uses_heads_first};
+    case Op::pool: return {.name = "pool", .sums = true, .per_read = 1, .fields = uses_pooling};
   }
   return {};
 }

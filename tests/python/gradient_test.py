@@ -287,6 +287,20 @@ class Command(unittest.TestCase):
         self.assertNotIn("dA⁽¹⁾ = ", page)
         self.assertNotIn("dW_O", page)
 
+    def test_chosen_layers(self):
+        source = case("gradient_layers")
+        trace, whole = gradient(source, "--layers", "2"), gradient(source)
+        self.assertEqual([layer["layer"] for layer in trace["layers"]], [2])
+        self.assertEqual(trace["gradients"]["layers"], whole["gradients"]["layers"][1:])
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "g.npz"
+            self.assertEqual(run("gradient", source, "--layers", "2", "-o", path).returncode, 0)
+            names = [name for name in np.load(path) if name.startswith("gradients.layers.")]
+        self.assertTrue(names and all(name.startswith("gradients.layers.2.") for name in names))
+        page = run("gradient", source, "--layers", "2").stdout.decode()
+        self.assertIn("Layer 2 of 2 · Gradients of the parameters", page)
+        self.assertNotIn("Layer 1 of 2", page)
+
     def test_descent(self):
         source = case("gradient_worked_target")
         with tempfile.TemporaryDirectory() as folder:

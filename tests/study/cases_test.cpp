@@ -31,6 +31,8 @@ TEST_CASE("every case comes out of every backend", "[cases][opencl]") {
     const Problem problem = read_problem_file((folder.path() / "problem.json").string());
     const Answer expected = read_answer_file((folder.path() / "trace.json").string());
     REQUIRE(expected.matrices.size() > 3);
+    // Those with gradients have gated layers of large numbers on one another, where floats lose more.
+    const double times = folder.path().filename().string().starts_with("gradient_") ? 10 : 1;
     for (const Arm& arm : every_backend()) {
       const Run actual(problem, arm);
       for (const AnswerMatrix& matrix : expected.matrices) {
@@ -40,7 +42,7 @@ TEST_CASE("every case comes out of every backend", "[cases][opencl]") {
         const Tensor& whole = *actual.trace.value(actual.plan.find(placed(matrix.step, own.is_post_norm()), layer).value());
         const Tensor mine = matrices_of(whole, broadcast(head, whole.shape().heads, own.heads));
         INFO(folder.path() << " " << arm.name << " " << name_of(matrix.step).id << " head " << head);
-        CHECK(difference(mine, as_tensor(matrix, mine.shape())) < arm.exactness);
+        CHECK(difference(mine, as_tensor(matrix, mine.shape())) < times * arm.exactness);
       }
     }
   }

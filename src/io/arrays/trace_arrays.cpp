@@ -34,7 +34,8 @@ class ArrayLister {
     if (parameters != nullptr) {
       if (whole_.X_kv && !backward()) add_given("parameters.X_kv", *whole_.X_kv, batch_axes(*whole_.X_kv));
       if (stack) add_parameters(*parameters, "");  // of the final norm
-      for (int layer = 0; layer < whole_.layer_count(); ++layer) add_parameters(parameters->layer(layer), prefix(layer));
+      for (int layer = 0; layer < whole_.layer_count(); ++layer)
+        if (!backward() || selection_.has_layer(layer)) add_parameters(parameters->layer(layer), prefix(layer));
     }
     if (backward())
       add_gradients_of_inputs();

@@ -173,12 +173,13 @@ class TraceWriter {
       const auto is_chosen = [&](const StepName& name) {
         return of_layer(name.step) && chosen(name.step, layer) != nullptr;
       };
-      if (!parameters && std::none_of(step_names.begin(), step_names.end(), is_chosen)) continue;
+      const bool with_parameters = parameters && (!parameters->bare || selection_.has_layer(layer));
+      if (!with_parameters && std::none_of(step_names.begin(), step_names.end(), is_chosen)) continue;
       if (!open) json_.key("layers"), json_.begin_array();
       open = true;
       json_.begin_object();
       json_.integer("layer", layer + 1);
-      if (parameters)
+      if (with_parameters)
         write_parameters({json_, parameters->problem.layer(layer), true, true, parameters->bare, trace_.dtype});
       write_of(layer, of_layer);
       json_.end();

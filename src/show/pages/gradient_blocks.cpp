@@ -49,6 +49,7 @@ std::string title_of(const Scene& scene, const Step& step, Place place) {
   if (value.gradient == Value::Gradient::row_sums) return say(language, phrase::title_of_row_sums);
   const std::string name = of.step ? within(name_of(*of.step).title, language) : symbol(scene, value.of, place);
   const bool is_part = value.gradient == Value::Gradient::part;
+  if (is_part && step.op == Op::softmax) return say(language, phrase::title_of_probabilities);
   if (of.step) return say(language, is_part ? phrase::part_of_gradient : phrase::gradient_of, name);
   return say(language, is_part ? phrase::part_for_parameter : phrase::gradient_of_parameter, name);
 }
@@ -62,8 +63,8 @@ std::string backward_meaning(const Scene& scene, const Step& step, Place place) 
     if (step.op == Op::norm) return say(language, phrase::normalised_alone);
     if (step.op == Op::softmax) return say(language, phrase::softmax_alone);
     if (step.op == Op::sum) return say(language, phrase::parts_of_heads);
-    return say(language, of.step || of.role == Value::Role::input ? phrase::comes_through : phrase::of_each_item,
-               symbol(scene, step.in[0], place));
+    if (!of.step && of.role != Value::Role::input) return say(language, phrase::of_each_item, scene.counted(place.item));
+    return say(language, phrase::comes_through, symbol(scene, step.in[0], place));
   }
   if (step.op == Op::add) return say(language, phrase::parts_are_added, name);
   const bool goes_on = scene.plan.value(step.in[0]).gradient != Value::Gradient::none;

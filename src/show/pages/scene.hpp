@@ -52,8 +52,9 @@ struct Scene {
   bool is_stack() const { return !whole.layers.empty(); }
   // What stands in this layer: a step of it is on the page where it is chosen.
   bool has(const Step& step) const {
-    return step.layer == layer && (plan.is_backward(step) ? options.selection.has(plan, plan.value(step.out))
-                                                          : options.selection.has(step.id, layer));
+    const Selection& chosen = options.selection;
+    if (step.layer != layer || !plan.is_backward(step)) return step.layer == layer && chosen.has(step.id, layer);
+    return chosen.has(plan, plan.value(step.out)) && (chosen.has_layer(layer) || is_of_no_layer(step.id));
   }
 
   // As the person counts.

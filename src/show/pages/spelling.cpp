@@ -47,6 +47,7 @@ EntryAt Spelling::telling_entry() const {
 
 Work Spelling::spell(EntryAt at) const {
   RightSide right = right_side(at, As::numbers, false);
+  if (right.lines.size() == 1 && right.lines[0].expression == result_.text(at.row, at.column)) right.lines.clear();
   right.lines.push_back({"=", result_.text(at.row, at.column), std::move(right.remark)});
   return {entry(scene_, step_.out, place_, at), std::move(right.lines)};
 }

@@ -105,6 +105,7 @@ inline constexpr Text gradient_of{"Gradient of the {}", "{}的梯度"};
 inline constexpr Text part_of_gradient{"Part of the gradient of the {}", "{}的梯度的一部分"};
 inline constexpr Text gradient_of_parameter{"Gradient of {}", "{} 的梯度"};
 inline constexpr Text part_for_parameter{"For the gradient of {}", "用于 {} 的梯度"};
+inline constexpr Text title_of_probabilities{"Softmax of the result", "结果的 softmax"};
 inline constexpr Text title_of_row_sums{"Row sums", "各行之和"};
 inline constexpr Text row_sums_meaning{"each row's mean of dA, weighted by A: what all its keys have in common",
                                        "每一行的 dA 按 A 加权的平均：该行各个键共有的部分"};
@@ -112,7 +113,7 @@ inline constexpr Text rises_with{"how fast the loss rises when an entry of {} do
 inline constexpr Text comes_through{"what comes back through {}", "经由 {} 传回的部分"};
 inline constexpr Text parts_of_heads{"the parts of all heads and items that share it, added",
                                      "共用它的各头、各样本的部分相加"};
-inline constexpr Text of_each_item{"of this item alone", "只是这个样本的"};
+inline constexpr Text of_each_item{"of item {} alone", "只是样本 {} 的"};
 inline constexpr Text normalised_alone{"the rows normalised, before γ and β", "归一化后、乘 γ 加 β 之前的各行"};
 inline constexpr Text softmax_alone{"the probabilities that the result stands for", "结果所表示的概率"};
 inline constexpr Text parts_are_added{"{} is read in several places: what comes back from each is added",
