@@ -274,6 +274,13 @@ class Shapes(unittest.TestCase):
         self.assertIn("⎢ a5   a6   a7   a8 ⎥     ⎢ b5   b6   b7   b8 ⎥", text)
         self.assertIn("⎢ b1  b2  b3  b4 ⎥     ⎢ a9  a10  a11  a12 ⎥", text)  # reshape alone
 
+    def test_labels_have_the_width_of_heads_with_matrices_of_their_own(self):
+        for name, product, view in (("worked", "[3,4]", "[3,2,2]"), ("grouped", "[3,12]", "[3,6,2]"),
+                                    ("bag_one_head_zh", "[9,4]", "[9,1,4]"), ("torch", "[3,4]", "[3,2,2]")):
+            text = output("shapes", name, "--labels")
+            self.assertIn(f"the product, {product}\n", text)
+            self.assertIn(f"view {view}:", text)
+
     def test_every_example_has_shapes(self):
         for name in output("examples").splitlines()[1:]:
             for language in ("en", "zh"):

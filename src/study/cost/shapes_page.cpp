@@ -178,9 +178,12 @@ class ShapesPage {
 // All heads in one matrix, as code that splits has them.
 Problem packed(const Problem& problem) {
   Problem result = problem.layer(0);
+  Sizes widths;  // told, since d_k() of a packed matrix divides its columns by the heads
+  widths.d_k = result.d_k();
+  widths.d_v = result.d_v();
   result.packed = true;
   result.title = problem.title;
-  return shaped(result, {});
+  return shaped(result, widths);
 }
 
 }  // namespace
