@@ -14,7 +14,8 @@ namespace mha::study {
 namespace {
 
 constexpr int most_attempts = 500;
-constexpr int real_draws = 5;  // signs matter: relu changes nothing where all numbers happen to be positive
+constexpr int most_attempts_behind = 20;  // at what reads one and the same layer: then all begins anew
+constexpr int real_draws = 5;             // signs matter: relu changes nothing where all numbers happen to be positive
 
 // What real numbers show clearly, small ones must show in the third decimal. Neither bound is a difference that small
 // numbers can have (products of tenths differ by multiples of 0.0001), so that no last bit decides whether a draw is taken
@@ -115,11 +116,17 @@ Problem ExerciseMaker::draw(std::uint32_t seed) const {
   Dice dice(seed);
   std::vector<Problem> layers;
   std::optional<Tensor> received;
+  int behind = 0;
   for (int attempt = 0; attempt < most_attempts * sizes_.layers; ++attempt) {
+    if (received && ++behind > most_attempts_behind) {
+      layers.clear();
+      received.reset();
+    }
     std::optional<Problem> layer = draw_small_numbers(sizes_, difficulty_, dice, received);
     if (!layer || !show_as_much(visible_mistakes(*layer, visible_difference), possible_)) continue;
     layers.push_back(*std::move(layer));
     if (static_cast<int>(layers.size()) == sizes_.layers) return titled(std::move(layers), seed);
+    behind = 0;
     const Plan plan = answer_plan(layers.back());
     received = *written(plan, simulate(plan))[static_cast<std::size_t>(result_of(plan))];
   }

@@ -64,8 +64,9 @@ class SmallNumbers {
     reads_ = what_is_read();
     if (X || problem_.norm) {
       const double* numbers = reads_.data();
-      per_mille_ =
-          density(std::inner_product(numbers, numbers + reads_.size(), numbers, 0.0) / static_cast<double>(reads_.size()));
+      const double squares = std::inner_product(numbers, numbers + reads_.size(), numbers, 0.0);
+      per_mille_ = std::max(density(squares / static_cast<double>(reads_.size())),
+                            static_cast<int>(1000 / problem_.d_model()));  // two of a column are not 0 anyhow
     }
     for (Index group = 0; group < problem_.kv_heads; ++group)
       if (!draw_group(group)) return std::nullopt;
