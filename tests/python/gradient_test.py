@@ -327,7 +327,44 @@ class Command(unittest.TestCase):
 
     def test_descent_without_a_number_is_refused(self):
         self.assertEqual(run("gradient", case("gradient_grouped"), "--descend", "0.1").returncode, 2)
-        self.assertEqual(run("gradient", case("gradient_worked_sum"), "--times", "2").returncode, 2)
+        source = case("gradient_worked_sum")
+        self.assertEqual(run("gradient", source, "--times", "2").returncode, 2)
+        for arguments in (["--descend", "-1"], ["--descend", "0.1", "--times", "0"], ["--descend", "0.1", "--next", source],
+                          ["--against", "difference", "--round", "3"], ["--steps", "dW"], ["--against", "gpu"]):
+            self.assertEqual(run("gradient", source, *arguments).returncode, 2, arguments)
+
+
+class Explained(unittest.TestCase):
+    def assert_told(self, problem, entry, expected):
+        result = run("explain", problem, entry, "--format", "json", "--depth", "all")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertAlmostEqual(json.loads(result.stdout)["entries"][0]["value"], expected, 12, entry)
+
+    def test_entries_have_the_numbers_of_the_file(self):
+        worked = gradient(case("gradient_worked_target"))["gradients"]
+        self.assert_told(case("gradient_worked_target"), "dW_Q1[1,2]", worked["parameters"]["heads"][0]["W_Q"][0][1])
+        self.assert_told(case("gradient_worked_target"), "dA2[3,1]", worked["heads"][1]["weights"][2][0])
+        self.assert_told(case("gradient_worked_target"), "dX[2,4]", worked["X"][1][3])
+        block = gradient(case("gradient_block_pre"))["gradients"]
+        self.assert_told(case("gradient_block_pre"), "db_O[2]", block["parameters"]["b_O"][1])
+        self.assert_told(case("gradient_block_pre"), "db_Q2[1]", block["parameters"]["heads"][1]["b_Q"][0])
+        self.assert_told(case("gradient_block_pre"), "dnorm.gamma[3]", block["parameters"]["norm"]["gamma"][2])
+        self.assert_told(case("gradient_block_pre"), "dmlp.W_1[1,2]", block["parameters"]["mlp"]["W_1"][0][1])
+        stack = gradient(case("gradient_layers"))["gradients"]
+        self.assert_told(case("gradient_layers"), "layer2.dA1[3,1]", stack["layers"][1]["heads"][0]["weights"][2][0])
+        self.assert_told(case("gradient_layers"), "layer1.dmlp_norm.beta[2]",
+                         stack["layers"][0]["parameters"]["mlp_norm"]["beta"][1])
+        self.assert_told(case("gradient_layers"), "dfinal_norm.gamma[1]", stack["parameters"]["final_norm"]["gamma"][0])
+        grouped = gradient(case("gradient_grouped"))["gradients"]
+        self.assert_told(case("gradient_grouped"), "dW_K2[1,1]", grouped["parameters"]["kv_heads"][1]["W_K"][0][0])
+        self.assert_told(case("gradient_grouped"), "dK4[2,1]", grouped["heads"][3]["K"][1][0])
+
+    def test_what_is_no_entry_is_refused(self):
+        for arguments in (["worked", "dA1[1,1]"], ["worked", "dA1[1,1]", "--loss", "mean"]):
+            self.assertEqual(run("explain", *arguments).returncode, 2)
+        for entry in ("dA9[1,1]", "dfoo[1,1]", "dW_Q3[1,1]", "dW_Q[1,1]", "dA1[4,1]", "dA1[2]", "dW_O1[1,1]", "d[1,1]"):
+            with self.subTest(entry=entry):
+                self.assertEqual(run("explain", case("gradient_worked_target"), entry).returncode, 2, entry)
 
 
 if __name__ == "__main__":
