@@ -82,7 +82,7 @@ TEST_CASE("unknown keys") {
        message("\\u001b[2J",
                " Known: title, description, tokens, tokens_kv, X, X_kv, layout, heads, kv_heads, "
                "num_heads, num_kv_heads, W_Q, W_K, W_V, b_Q, b_K, b_V, W_QKV, b_QKV, W_O, "
-               "b_O, mask, scale, softcap, rope, residual, norm_place, norm, mlp, mlp_norm, layers, final_norm.")},
+               "b_O, mask, scale, softcap, rope, residual, norm_place, norm, mlp, mlp_norm, layers, final_norm, loss.")},
       {{{"heads", "[{\"Wk\": 1}]"}},
        "in:1:13: heads[0]: unknown key \"Wk\". Did you mean \"W_K\"? A key of your own starts with _."},
       {{{"kv_heads", "[{\"W_Q\": 1}]"}, {"heads", "[{}]"}},

@@ -235,7 +235,7 @@ TEST_CASE("every known key is read where it is listed") {
       if (set.object.en == object) return std::vector<std::string_view>(set.keys.begin(), set.keys.end());
     return std::vector<std::string_view>{};
   };
-  CHECK(keys_in("the problem itself").size() == 32);
+  CHECK(keys_in("the problem itself").size() == 33);
   CHECK(keys_in("an entry of kv_heads") == std::vector<std::string_view>{"W_K", "W_V", "b_K", "b_V"});
   for (const std::string_view key : keys_in("rope"))
     CHECK(fault_with({{"rope", "{\"" + std::string(key) + "\": null}"}}).find("unknown key") == std::string::npos);

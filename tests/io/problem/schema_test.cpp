@@ -59,6 +59,7 @@ const std::map<std::string_view, std::vector<std::string_view>> places = {
     {"rope", {"$defs", "rope", "properties"}},
     {"norm", {"$defs", "norm", "properties"}},
     {"mlp", {"$defs", "mlp", "properties"}},
+    {"loss", {"properties", "loss", "anyOf", "1", "properties"}},
     {"a matrix in a file", {"$defs", "matrix_file", "properties"}},
 };
 
