@@ -48,7 +48,7 @@ class Walk {
 
   std::optional<Reading> walk(const GoOn& go_on) {
     for (std::size_t id = 0; id < values_.size(); ++id)
-      if (plan_.values[id].constant) use(static_cast<ValueId>(id), {plan_.values[id].constant, nullptr});
+      if (plan_.values[id].constant) use(static_cast<ValueId>(id), as_stored(plan_.values[id]));
     read_input();
     for (const Step& step : plan_.steps) {
       const std::optional<StepId>& row = plan_.value(step.out).step;
@@ -72,6 +72,19 @@ class Walk {
   std::optional<StepReading>& at(StepId step) { return result_.steps[static_cast<std::size_t>(step)]; }
 
   void use(ValueId id, Uncertain value) { values_[at_id(id)] = std::move(value); }
+
+  // What a 16-bit program has of a number of the problem.
+  Uncertain as_stored(const Value& value) const {
+    const Floats& kind = *precision_.between.computed_in;
+    if (!precision_.propagated || !kind.arithmetic.by_chance() || value.role == Value::Role::mask)
+      return {value.constant, nullptr};
+    auto radius = std::make_shared<Tensor>(*value.constant);
+    for (Index i = 0; i < radius->size(); ++i) {
+      const double number = radius->data()[i];
+      radius->data()[i] = std::isfinite(number) ? kind.arithmetic.chance * std::abs(number - kind.nearest(number)) : 0;
+    }
+    return {value.constant, radius};
+  }
 
   void take_over(StepId row, ValueId id) {
     at(row) = start_.reading->at(row);
@@ -136,8 +149,9 @@ class Walk {
       const NumberForm& form = form_of(matrix % shape.heads);
       const double lost = precision_.propagated ? 0 : lost_in_sums(form, computed.numbers->data() + matrix * size, size);
       for (Index i = matrix * size; i < (matrix + 1) * size; ++i)
-        tolerance->data()[i] =
-            (computed.radius ? computed.radius->data()[i] : 0) + least + lost + form.written(computed.numbers->data()[i]);
+        tolerance->data()[i] = least + lost +
+                               form.computed_in->arithmetic.together(computed.radius ? computed.radius->data()[i] : 0,
+                                                                     form.written(computed.numbers->data()[i]));
     }
     return tolerance;
   }
@@ -266,11 +280,13 @@ class Walk {
     const bool unchanged =
         info_of(step->op).moves || (step->op == Op::add && values_[at_id(step->in.front())].numbers->data()[i] == number);
     if (read && given_.heads(*read) == 0 && unchanged) return known;
+    if (read && info_of(step->op).moves) return std::max(known, precision_.between.written(number));
     // What rounds to one number for sure moves no further than there, and with more decimals less far.
     const double half = precision_.between.half_unit();
     const double to_rounded = half > 0 ? std::abs(number - 2 * half * std::round(number / (2 * half))) : 0;
     const double written = precision_.between.written(number);
-    return known + (to_rounded + known <= half * (1 + equal_numbers) ? written - half + to_rounded : written);
+    return precision_.between.computed_in->arithmetic.together(
+        known, to_rounded + known <= half * (1 + equal_numbers) ? written - half + to_rounded : written);
   }
 
   // The given matrix in place of the computed one. Who has the recomputed number itself has it as exactly as it can be

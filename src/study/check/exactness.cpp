@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "compute/engine.hpp"
 #include "core/op_rules.hpp"
@@ -26,7 +27,28 @@ double radius_at(const Uncertain& value, const Entry& at) {
 double bound_of(double moved, double size, double roundings, double terms, double result, const FloatingPoint& arithmetic) {
   if (std::isinf(result)) return 0;
   if (size > arithmetic.greatest) return std::numeric_limits<double>::infinity();
-  return moved + (roundings * arithmetic.eps * size + terms * arithmetic.least);
+  if (arithmetic.by_chance()) roundings = arithmetic.chance * std::sqrt(roundings);
+  return arithmetic.together(moved, roundings * arithmetic.eps * size + terms * arithmetic.least);
+}
+
+// Whether the terms of the step's sums are weighted by what a softmax gave.
+bool is_mean(const Plan& plan, const Step& step) {
+  const Step* weights = step.op == Op::product ? plan.writer_of(step.in.front()) : nullptr;
+  return weights != nullptr && info_of(weights->op).shares != Shares::none;
+}
+
+// Of how many tokens, at most, the values are the same, as alike tokens have them: these were rounded alike.
+double alike_rows(const Tensor& values) {
+  const Shape& shape = values.shape();
+  int most = 1;
+  for (Index matrix = 0; matrix < shape.batch * shape.heads; ++matrix) {
+    std::map<std::vector<double>, int> rows;
+    for (Index row = 0; row < shape.rows; ++row) {
+      const double* numbers = values.data() + (matrix * shape.rows + row) * shape.cols;
+      most = std::max(most, ++rows[{numbers, numbers + shape.cols}]);
+    }
+  }
+  return most;
 }
 
 // As radius_of_terms, term by term: on the sizes the step itself would take away what must be added.
@@ -196,7 +218,8 @@ void bound_powers(std::vector<Share>& shares, const Softmax& rule, const Floatin
   const auto distance = [&](const Share& share) { return size_of(largest - share.z); };
   for (const Share& share : shares) mean += size_of(share.weight) * distance(share);
   for (Share& share : shares) {
-    const double roundings = distance(share) + mean + static_cast<double>(shares.size()) + arithmetic.function_roundings;
+    double roundings = distance(share) + mean + static_cast<double>(shares.size()) + arithmetic.function_roundings;
+    if (arithmetic.by_chance()) roundings += std::pow(distance(share), 2) + mean * mean - distance(share) - mean;
     share.radius = std::isinf(share.z) ? 0 : bound_of(share.radius, size_of(share.weight), roundings, 1, 0, arithmetic);
   }
 }
@@ -259,27 +282,39 @@ std::shared_ptr<const Tensor> StepTaker::result(const Step& step, const std::vec
 
 // (|a| + u)·(|b| + w) − |a|·|b| is the most by which (a ± u)·(b ± w) moves, and a sum moves by what its terms do: the step
 // on what the operands reach, less the step on their sizes. Of n terms each is rounded once, and each of the sums behind
-// it.
+// it. Where chance decides, all this holds of the squares. The first k terms of a random walk have the mean square k·P/n,
+// and k²·s²/n² is what leads them to its end s; P is the sum of the squares of all. Of a mean the weights have such a sum
+// in common.
 Tensor StepTaker::radius_of_terms(const Step& step, const std::vector<Uncertain>& operands, const Tensor& result,
                                   const FloatingPoint& arithmetic) {
+  const bool by_chance = arithmetic.by_chance(), mean = by_chance && is_mean(rows_.plan, step);
+  const auto measured = [&](double number) { return by_chance ? number * number : number; };
+  double terms = 0;
+  for_each_term(rows_.plan, step, {}, [&](const Term&) { ++terms; });
+  double alike = mean ? alike_rows(*operands.back().numbers) : 1;
   Tensors sizes, reaches;
   for (const Uncertain& operand : operands) {
     Tensor size(operand.numbers->shape());
-    for (Index i = 0; i < size.size(); ++i) size.data()[i] = size_of(operand.numbers->data()[i]);
+    for (Index i = 0; i < size.size(); ++i) size.data()[i] = measured(size_of(operand.numbers->data()[i]));
     sizes.push_back(std::make_shared<const Tensor>(std::move(size)));
     reaches.push_back(sizes.back());
     if (!operand.radius) continue;
     Tensor reach = *sizes.back();
-    for (Index i = 0; i < reach.size(); ++i) reach.data()[i] += operand.radius->data()[i];
+    for (Index i = 0; i < reach.size(); ++i) reach.data()[i] += alike * measured(operand.radius->data()[i]);
     reaches.back() = std::make_shared<const Tensor>(std::move(reach));
+    if (mean) alike = std::max(alike, std::sqrt(terms));  // tokens on an even grid are rounded somewhat alike
   }
   const std::shared_ptr<const Tensor> size = take(step, sizes), reach = sizes == reaches ? size : take(step, reaches);
-  double terms = 0;
-  for_each_term(rows_.plan, step, {}, [&](const Term&) { ++terms; });
   Tensor radius(result.shape());
-  for (Index i = 0; i < radius.size(); ++i)
-    radius.data()[i] =
-        bound_of(reach->data()[i] - size->data()[i], size->data()[i], terms, terms, result.data()[i], arithmetic);
+  for (Index i = 0; i < radius.size(); ++i) {
+    double own = size->data()[i], moved = reach->data()[i] - own, roundings = terms;
+    if (by_chance) {
+      const double sum = size_of(result.data()[i]), share = own == 0 ? 0 : sum * sum / own;
+      roundings = 1 + (std::min(terms, arithmetic.longest_sum) + 1) * (1 / 2.0 + share * (mean ? 2 : 1) / 3);
+      own = std::sqrt(own), moved = std::sqrt(moved);
+    }
+    radius.data()[i] = bound_of(moved, own, roundings, terms, result.data()[i], arithmetic);
+  }
   return radius;
 }
 

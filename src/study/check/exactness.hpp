@@ -1,6 +1,7 @@
 // How exact the result of a step can be: how far its operands may be off, and what floating point adds to that.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -26,6 +27,14 @@ struct FloatingPoint {
   // argument), the product, and the cap itself, rounded on its way to the device: 2.5 + 5 + 0.5 + 0.5, and 2 for the host.
   // A weight, beside its sum: e^… above and below the line and the quotient: 3 + 3 + 2.5, and 2 for the host.
   double function_roundings = 11;
+  // 0: roundings may all err at their worst in one direction, and a radius is a guarantee. Else they err by chance,
+  // independently, so that radii add up by their squares; one rounding counts as so many times its greatest error and n of
+  // them as √n times that (Higham and Mary 2019, A new approach to probabilistic rounding error analysis).
+  double chance = 0;
+  double longest_sum = std::numeric_limits<double>::infinity();  // longer ones are held in more bits
+
+  bool by_chance() const { return chance > 0; }
+  double together(double a, double b) const { return by_chance() ? std::hypot(a, b) : a + b; }
 };
 
 // For each entry of the result of a difference, a slope or a norm's slope how far another may be from it.

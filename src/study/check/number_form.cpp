@@ -92,7 +92,8 @@ double Floats::nearest(double number) const {
 double NumberForm::written(double number) const {
   const double size = size_of_written(number);
   if (absolute) return *absolute + relative * size;
-  const double computed = computed_in->arithmetic.eps * roundings_of_written * size;
+  const FloatingPoint& own = computed_in->arithmetic;
+  const double computed = own.eps * (own.by_chance() ? own.chance : roundings_of_written) * size;
   if (floats != nullptr) return computed + computed_in->arithmetic.least;
   if (digits) return computed + std::max(least, size == 0 ? 0 : 0.5 * last_place(size, *digits));
   return computed + half_unit();

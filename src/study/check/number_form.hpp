@@ -27,11 +27,14 @@ struct Floats {
 };
 
 // One rounding each, since float64 as the reference is far more exact; and more of a double than that, of which some digits
-// may be cut off. 16-bit programs take exp and tanh in 32 bits and round once.
-inline constexpr double rounded_once = 3;
+// may be cut off. 16-bit programs take exp and tanh in 32 bits and round once. Their roundings are too large to be all at
+// their worst: 64 would be half of a bfloat16 sum. The error of one rounding is spread evenly, with a deviation of 1/√3 of
+// the greatest: three times the greatest is five deviations. Sums in bfloat16 are held in 32 bits, unless they are written
+// out.
+inline constexpr double rounded_once = 3, five_deviations = 3, written_out = 8;
 inline constexpr std::array float_kinds = {
-    Floats{"bf16", "bfloat16", 8, -126, {0x1p-8, 0x1p-126, 0x1.FEp127, rounded_once}},
-    Floats{"f16", "float16", 11, -14, {0x1p-11, 0x1p-24, 65504, rounded_once}},
+    Floats{"bf16", "bfloat16", 8, -126, {0x1p-8, 0x1p-126, 0x1.FEp127, rounded_once, five_deviations, written_out}},
+    Floats{"f16", "float16", 11, -14, {0x1p-11, 0x1p-24, 65504, rounded_once, five_deviations}},
     Floats{"f32", "float32", 24, -126, {0.6e-7, 0x1p-126, 0x1.FFFFFEp127}},
     Floats{"f64", "float64", 53, -1022, {2.5e-13, 0x1p-1022}},
 };
