@@ -116,6 +116,10 @@ void norm_eps_outside(Forms& forms) {
   });
 }
 
+void norm_eps_forgotten(Forms& forms) {
+  each_norm(forms, [](Step& step) { return std::exchange(step.norm.eps, 0) != 0; });
+}
+
 void norm_over_tokens(Forms& forms) {
   each_norm(forms, [](Step& step) { return step.norm.by_column = true; });
 }
@@ -174,6 +178,10 @@ void relu_for_other(Forms& forms) {
   activate_by(forms, Activation::relu);
 }
 
+void gelu_for_other(Forms& forms) {
+  if (forms.problem.mlp && forms.problem.mlp->activation != Activation::gelu_tanh) activate_by(forms, Activation::gelu);
+}
+
 void gate_exchanged(Forms& forms) {
   if (!has_gate(forms)) return;
   Step& step = forms.add().step(StepId::activated);
@@ -214,6 +222,9 @@ constexpr std::array block_rows = {
     Mistake("norm_eps_outside", StepId::norm, 'C', norm_eps_outside,
             "eps was added behind the root: it stands inside, √(variance + eps)",
             "eps 加在了根号外面：应在根号里面，√(σ² + eps)"),
+    Mistake("norm_eps_forgotten", StepId::norm, 'C', norm_eps_forgotten,
+            "eps was left out: it is added to the variance before the root, √(variance + eps)",
+            "漏加了 eps：开方之前方差要加上 eps，√(σ² + eps)"),
     Mistake("norm_over_tokens", StepId::norm, 'B', norm_over_tokens,
             "each column was normalised, over the tokens: a norm is taken of each row, over the entries of one token",
             "对每一列（跨词元）做了归一化：应对每一行，即每个词元自己的各个元素"),
@@ -239,6 +250,8 @@ constexpr std::array block_rows = {
     Mistake("relu_for_other", StepId::activated, 'C', relu_for_other,
             "negative entries were set to 0 (ReLU): this MLP has another activation function",
             "把负数置成了 0（ReLU）：这个 MLP 用的是别的激活函数"),
+    Mistake("gelu_for_other", StepId::activated, 'C', gelu_for_other,
+            "GELU was taken: this MLP has another activation function", "用了 GELU：这个 MLP 用的是别的激活函数"),
 };
 
 }  // namespace
