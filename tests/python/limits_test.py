@@ -36,6 +36,21 @@ class Limits(unittest.TestCase):
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
 
+    def test_what_passes_the_numbers_there_are_is_told_where_it_begins(self):
+        wide = [[1e200], [0]]
+        text = {"X": [[1e200, 1], [1, 1]], "W_O": "identity", "mask": "causal",
+                "heads": [{"W_Q": [[1], [1]], "W_K": [[1], [1]], "W_V": [[1], [1]]}, {"W_Q": wide, "W_K": [[1], [1]], "W_V": wide}]}
+        path = self.folder / "p.json"
+        path.write_text(json.dumps(text), encoding="utf-8")
+        for options, words in (((), "Queries Q⁽²⁾: numbers pass what f64 can hold and are infinite or NaN"),
+                               (("--index-base", "0"), "Queries Q⁽¹⁾: "), (("--lang", "zh"), "Q⁽²⁾：数超出了 f64 的范围"),
+                               (("-q",), "")):
+            result = run("run", path, "-o", os.devnull, *options)
+            self.assertEqual((result.returncode, len(result.stderr.splitlines())), (0, 1 if words else 0), options)
+            self.assertIn(words, result.stderr.decode())
+        for fine in ("causal", "worked", "padding"):  # −∞ is in its place there
+            self.assertEqual(run("run", fine, "-o", os.devnull).stderr, b"")
+
     @unittest.skipIf(SANITIZED, "the sanitizers keep memory of their own")
     def test_a_mask_that_follows_from_a_rule_takes_no_room(self):
         n = 8000
