@@ -189,7 +189,7 @@ class Score(InFolder):
         self.assertEqual(self.graded(some, "--require", "concat"), ("incomplete", 2 / 9))
         self.assertEqual(self.graded(some, "--require", "all"), ("incomplete", 2 / 9))
         one_head = {"A1": WORKED["heads"][0]["weights"]}
-        self.assertEqual(self.graded(one_head, "--require", "weights"), ("incomplete", 0))
+        self.assertEqual(self.graded(one_head, "--require", "weights"), ("incomplete", 1 / 18))  # one of two heads
         self.assertEqual(self.graded(unscaled(WORKED), "--require", "all")[0], "wrong")  # which comes first
         self.assertEqual(self.graded({"Y": [[None] * 4] * 3}), ("incomplete", 0))
         self.assertEqual(self.graded({"M1": [[None]]})[0], "unusable")  # no matrix of this problem

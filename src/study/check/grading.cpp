@@ -14,7 +14,9 @@ std::vector<GradedStep> graded_steps(const Report& report, const Grading& gradin
       steps.push_back({place, grading.points[static_cast<std::size_t>(verdict.step)]});
     GradedStep& step = steps.back();
     step.given = step.given && verdict.verdict != Verdict::not_given;
-    step.right = step.right && step.given && verdict.verdict != Verdict::wrong && !verdict.has_blanks;
+    ++step.heads;
+    const bool is_right = verdict.verdict == Verdict::right || verdict.verdict == Verdict::following;
+    if (is_right && !verdict.has_blanks) ++step.right_heads;
   }
   return steps;
 }
@@ -27,7 +29,7 @@ void grade(Report& report, const Grading& grading) {
   double earned = 0, all = 0;
   for (const GradedStep& step : graded_steps(report, grading)) {
     all += step.points;
-    if (step.right) earned += step.points;
+    earned += step.right() * step.points;
     if (!step.given && grading.required[static_cast<std::size_t>(step.step)]) report.lacking.push_back(LayerStep(step));
   }
   report.score = all > 0 ? earned / all : 0;

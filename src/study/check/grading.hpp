@@ -18,8 +18,9 @@ struct Grading {
 // One step of all heads together; X is given, not computed, and no step.
 struct GradedStep : LayerStep {
   double points = 0;
-  bool given = true;  // for all heads, in part at least
-  bool right = true;  // for all heads, with nothing left blank
+  bool given = true;                  // for all heads, in part at least
+  double heads = 0, right_heads = 0;  // the latter with nothing left blank
+  double right() const { return right_heads / heads; }
 };
 std::vector<GradedStep> graded_steps(const Report& report, const Grading& grading);
 

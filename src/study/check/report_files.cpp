@@ -150,7 +150,7 @@ class ResultsJson {
   void write(const Report& report, const Grading& grading, const std::string& output, const ReportWords& words) {
     const std::vector<GradedStep> steps = graded_steps(report, grading);
     double score = 0;
-    for (const GradedStep& step : steps) score += step.right ? step.points : 0;
+    for (const GradedStep& step : steps) score += step.right() * step.points;
     json_.begin_object();
     json_.number("score", score);
     json_.text("output", output);
@@ -166,9 +166,9 @@ class ResultsJson {
   void write(const GradedStep& step, const std::string& output, const ReportWords& words) {
     json_.begin_object(io::Spread::line);
     json_.text("name", words.title_in_layer(step));
-    json_.number("score", step.right ? step.points : 0);
+    json_.number("score", step.right() * step.points);
     json_.number("max_score", step.points);
-    json_.text("status", step.right ? "passed" : "failed");
+    json_.text("status", step.right() == 1 ? "passed" : "failed");
     json_.text("output", output);
     json_.text("visibility", "visible");
     json_.end();

@@ -78,19 +78,19 @@ TEST_CASE("a report as a line of a table", "[report]") {
   const Wrong wrong;
   const std::string text = csv({wrong.report, unusable()}, no_hint);
   CHECK(text.rfind("name,verdict,score,given,of,first_wrong,mistakes,message\r\n"
-                   "\"Lee, \"\"Bo\"\"\",wrong,0.1111111111111111,4,16,scaled,no_scale scale_after_softmax,",
+                   "\"Lee, \"\"Bo\"\"\",wrong,0.16666666666666666,4,16,scaled,no_scale scale_after_softmax,",
                    0) == 0);
   CHECK(has(text, "\r\nc,unusable,0,0,0,,,\"c.json: there is no such file; check the path\"\r\n"));
 }
 
-TEST_CASE("a report for Gradescope: a point for each step that is right in itself, and none for one that is not given",
+TEST_CASE("a report for Gradescope: a point for each step that is right in itself, shared out among its heads",
           "[report]") {
   const Wrong wrong;
   const std::string text = gradescope(wrong.report, no_hint);
-  CHECK(has(text, "\"score\": 1,\n"));
+  CHECK(has(text, "\"score\": 1.5,\n"));
   CHECK(has(text, R"("visibility": "visible")"));
   CHECK(has(text, R"({"name": "Scores", "score": 1, "max_score": 1, "status": "passed")"));
-  CHECK(has(text, R"({"name": "Scaled scores", "score": 0, "max_score": 1, "status": "failed")"));
+  CHECK(has(text, R"({"name": "Scaled scores", "score": 0.5, "max_score": 1, "status": "failed")"));
   CHECK(has(text, R"({"name": "Queries", "score": 0, "max_score": 1, "status": "failed")"));
   CHECK(has(text, "the scores were not scaled"));
   CHECK(has(gradescope(unusable(), no_hint), "\"score\": 0,\n"));
