@@ -63,7 +63,7 @@ void tell_cost(const CostOptionTexts& texts, World& world) {
   if (sized.model != nullptr) layers = sized.model->layers;
   if (texts.layers) layers = parse_number("--layers", *texts.layers, 1, 1 << 20);
   if (layers && !sized.problem.layers.empty())
-    throw Error({"--layers: this problem has its own {} layers; leave it out", "--layers：这道题自己有 {} 层，请去掉"},
+    throw Error({"--layers: this problem has layers of its own ({}); leave it out", "--layers：这道题自己有 {} 层，请去掉"},
                 sized.problem.layers.size());
   if (texts.against && texts.sweep)
     throw Error({"--against compares with one other, --sweep with several: leave one out",

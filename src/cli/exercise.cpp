@@ -192,7 +192,8 @@ void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker&
   file.sink().write(index);
   file.commit();
   tell(world,
-       {"{0} holds a folder with {1} for each of {2} students, and {3} what the teacher keeps; when they have handed in: "
+       {"{0} holds a folder with {1} for each student ({2} in all), and {3} what the teacher keeps; when they have handed "
+        "in: "
         "`mha check {0} --summary`",
         "{0} 中有 {2} 个学生各自的文件夹（{1}），教师自留的在 {3}；收齐以后：`mha check {0} --summary`"},
        request.folder, student_files, students.size(), teacher);

@@ -245,7 +245,7 @@ class Answers(InFolder):
                                ('{"Y": [[1, 2], [3]]}', ["Y[1]", "length is 1"]), ('{"Y": [[true]]}', ["Y[0][0]", "true"]),
                                ('{"Y": [["0.5"]]}', ['"0.5"', "without quotes"]), ('{"Y": [[1e400]]}', ["1e400"]),
                                ('{"Y": [1, 2]}', ["one-dimensional", "[[1, 2]]"]), ('{"Y": []}', ["empty"]),
-                               ('{"Y": [[1]], "Y": [[1]]}', ["twice"]), ('{"y": [[1]]}', ["no matrix"]),
+                               ('{"Y": [[1]], "Y": [[1]]}', ["twice"]), ('{"z": [[1]]}', ["no matrix"]),
                                ("[" * 200000, ["inside one another"]), ('{"Y": [[.5]]}', ["0.5"])):
             with self.subTest(content=content[:40]):
                 path = self.write("answer.json", content)

@@ -1,12 +1,16 @@
 """What mha check makes of answers that are large, of groups whose keys stand once, and of names from other texts."""
 
 import json
+import math
 import unittest
 
 import numpy as np
 
 from check_test import WORKED, InFolder
 from mha import run
+
+
+CAUSAL = json.loads(run("run", "causal", "--format", "json").stdout)
 
 
 def rounded(rng, *shape):
@@ -79,6 +83,66 @@ class Groups(InFolder):
         self.assertEqual([found["scores", 1], found["scores", 2]], ["following", "following"])
 
 
+class Blanks(InFolder):
+    def test_a_wrong_answer_says_its_blanks(self):
+        output = [row[:] for row in WORKED["output"]]
+        output[0][0], output[1][1] = 99, None
+        answer = self.report(self.write("answer.json", {"Y": output}))[0]
+        self.assertTrue(answer["message"].startswith(
+            "Wrong: the first wrong step is Output projection Y; blank entries: 1."), answer["message"])
+        page = run("check", "worked", self.folder / "answer.json").stdout.decode()
+        self.assertNotIn("NaN", page)
+        self.assertIn("–", page)
+
+    def test_what_was_placed_is_rounded_once(self):
+        """A blank in what only moves leaves the next step as exact as it is."""
+        three = lambda rows: [[round(x, 3) for x in row] for row in rows]
+        answer = {f"head{i}": three(head["head_output"]) for i, head in enumerate(WORKED["heads"], 1)}
+        answer |= {"concat": three(WORKED["concat"]), "Y": three(WORKED["output"])}
+        answer["concat"][0][0] = None
+        self.assertEqual(self.judged(answer), "incomplete")
+        answer["Y"][0][0] = round(WORKED["output"][0][0] + 0.0021, 4)  # 2 terms of half a unit, and its own
+        self.assertEqual(self.judged(answer), "wrong")
+
+    def judged(self, answer):
+        result = run("check", "worked", self.write("answer.json", answer), "--format", "json")
+        return json.loads(result.stdout)["answers"][0]["verdict"]
+
+    def test_minus_infinity_as_it_is_printed(self):
+        masked = [["−∞" if x == "-inf" else x for x in row] for row in CAUSAL["heads"][0]["masked"]]
+        self.assertEqual(self.verdict({"M1": masked}, problem="causal"), "right")
+        masked[0][1] = "-∞"
+        self.assertEqual(self.verdict({"M1": masked}, problem="causal"), "right")
+        masked[0][1] = "∞"
+        self.assertEqual(self.verdict({"M1": masked}, problem="causal"), "wrong")
+
+
+class OtherParts(InFolder):
+    """An MLP with ReLU behind a norm with a large eps, in NumPy."""
+
+    X = np.array([[1.0, -2.0], [0.5, 0.25], [3.0, 1.0]])
+    W_1 = np.array([[1.0, -1.0, 0.5], [0.5, 2.0, -1.0]])
+
+    def problem(self):
+        return self.write("problem.json", {
+            "X": self.X.tolist(), "heads": [{"W_Q": [[1], [0]], "W_K": [[0], [1]], "W_V": [[1], [1]]}], "W_O": [[1, 2]],
+            "norm": {"kind": "layer", "eps": 0.1}, "residual": True,
+            "mlp": {"W_1": self.W_1.tolist(), "activation": "relu", "W_2": [[1, 0], [0, 1], [1, 1]]}})
+
+    def test_gelu_for_relu(self):
+        hidden = np.array(json.loads(run("run", self.problem(), "--format", "json").stdout)["hidden"])
+        gelu = [[0.5 * x * (1 + math.erf(x / math.sqrt(2))) for x in row] for row in hidden]
+        wrong = self.report(self.write("answer.json", {"H": hidden.tolist(), "U": gelu}), problem=self.problem())[0]
+        self.assertEqual((wrong["first_wrong"]["step"], wrong["mistakes"]), ("activated", ["gelu_for_other"]))
+
+    def test_a_norm_without_eps(self):
+        away = self.X - self.X.mean(1, keepdims=True)
+        norm = away / np.sqrt((away ** 2).mean(1, keepdims=True))
+        wrong = self.report(self.write("answer.json", {"N": norm.round(3).tolist()}), problem=self.problem())[0]
+        self.assertEqual(wrong["first_wrong"]["step"], "norm")
+        self.assertIn("norm_eps_forgotten", wrong["mistakes"])
+
+
 class Names(InFolder):
     def test_names_of_other_texts(self):
         head = WORKED["heads"][0]
@@ -86,6 +150,26 @@ class Names(InFolder):
                   "concat_heads": WORKED["concat"], "H2": WORKED["heads"][1]["head_output"]}
         given = self.report(self.write("answer.json", answer))[0]
         self.assertEqual((given["verdict"], given["given"]), ("right", 5))
+
+    def test_lower_case_where_it_means_one_thing(self):
+        head = WORKED["heads"][0]
+        answer = {"q1": head["Q"], "k1": head["K"], "v_1": head["V"], "s1": head["scores"], "a1": head["weights"],
+                  "y": WORKED["output"], "z1": head["head_output"]}
+        given = self.report(self.write("answer.json", answer))[0]
+        self.assertEqual((given["verdict"], given["given"]), ("right", 6))
+        page = run("check", "worked", self.folder / "answer.json").stdout.decode()
+        self.assertIn('"z1" names no step and was passed over. Did you mean "Z1"?', page)
+
+    def test_a_head_that_is_not_there(self):
+        heads = WORKED["heads"]
+        for answer in ({"A1": heads[0]["weights"], "A9": heads[1]["weights"]},
+                       {"heads": [{"head": i, "weights": heads[0]["weights"]} for i in (1, 9)]}):
+            page = run("check", "worked", self.write("answer.json", answer)).stdout.decode()
+            told = " ".join(page.split())
+            self.assertIn("head 1: right; head 2: not given; head 9: wrong here: no such head", told)
+            steps = self.report(self.folder / "answer.json")[0]["steps"]
+            self.assertEqual([step["head"] for step in steps if step["step"] == "weights"], [1, 2, 9])
+            self.assertIn("没有这个头", run("check", "worked", self.folder / "answer.json", "--lang", "zh").stdout.decode())
 
     def test_what_was_expected_is_said(self):
         for answer, words in (({"q": [[1]]}, 'Did you mean "Q"?'),

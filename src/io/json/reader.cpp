@@ -29,6 +29,9 @@ struct NumberText {
 };
 constexpr std::array known_number_texts = {
     NumberText{"-inf", OddEntry::Kind::minus_infinity_text, -std::numeric_limits<double>::infinity()},
+    NumberText{"-∞", OddEntry::Kind::minus_infinity_text, -std::numeric_limits<double>::infinity()},
+    NumberText{"−∞", OddEntry::Kind::minus_infinity_text, -std::numeric_limits<double>::infinity()},
+    NumberText{"∞", OddEntry::Kind::not_finite, std::numeric_limits<double>::infinity()},
     NumberText{"inf", OddEntry::Kind::not_finite, std::numeric_limits<double>::infinity()},
     NumberText{"nan", OddEntry::Kind::not_finite, no_value},
 };

@@ -26,7 +26,12 @@ constexpr std::array other_names = {
                {"weight", "attn", "attention", "attn_weights", "attention_weights", "attn_probs", "probs"}},
     OtherNames{StepId::head_output, none, {"h", "o", "context", "head_out"}},
     OtherNames{StepId::head_output, StepId::output, {"out", "output", "attn_out", "attn_output", "attention_output"}},
-    OtherNames{none, StepId::output, {"final_output"}},
+    OtherNames{StepId::Q, none, {"q"}},  // z is a head's output in some texts, m and n are counts
+    OtherNames{StepId::K, none, {"k"}},
+    OtherNames{StepId::V, none, {"v"}},
+    OtherNames{StepId::scores, none, {"s"}},
+    OtherNames{StepId::weights, none, {"a"}},
+    OtherNames{none, StepId::output, {"y", "final_output"}},
     OtherNames{none, StepId::concat, {"concat_heads", "concatenated", "concatenation"}},
 };
 

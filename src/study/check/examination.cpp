@@ -173,6 +173,8 @@ class Examination {
     StepVerdict verdict;
     verdict.layer = by_.layer;
     verdict.step = step;
+    verdict.is_in_problem = static_cast<Index>(head) < plan_.plan.value(*plan_.value(step)).shape.heads;
+    if (!verdict.is_in_problem && !likeness.given) return Verdict::not_given;
     if (name_of(step).per_head) verdict.head = static_cast<Index>(head);
     verdict.max_difference = likeness.max_difference;
     verdict.entries_wrong = likeness.wrong;

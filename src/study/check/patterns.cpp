@@ -44,7 +44,7 @@ struct Clue {
 using Found = std::optional<Sign>;
 
 constexpr Text copied = {"X is given: copy it from the problem", "X 是题目给出的：照抄即可"};
-constexpr Text heads_differ = {"another number of heads than the problem has", "头的个数与题目不同"};
+constexpr Text heads_differ = {"the problem has fewer heads", "题目的头没有这么多"};
 constexpr Text shape_differs = {"a matrix of another shape than expected", "形状不符"};
 constexpr Text z_is_scaled = {"another shape: Z is the scaled scores here; a head's output is head1, head2, …",
                               "形状不符：Z 在这里是缩放后的分数；头的输出写作 head1、head2……"};

@@ -59,7 +59,8 @@ struct StepVerdict : LayerStep {
   double max_difference = 0;
   Index entries_wrong = 0;
   bool same_shape = true;
-  bool has_blanks = false;  // entries that were not filled in
+  bool is_in_problem = true;  // it has such a head
+  bool has_blanks = false;    // entries that were not filled in
 };
 
 // What the numbers show where no known mistake fits. `number` is told as well where true numbers may be.

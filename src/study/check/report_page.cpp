@@ -218,8 +218,10 @@ class ReportPage {
           return entry.item == item && entry.row == rows.begin + given.rows.place(i) &&
                  entry.column == columns.begin + given.columns.place(j);
         };
-        if (std::none_of(wrong.begin(), wrong.end(), here)) continue;
-        given.cells[static_cast<std::size_t>(i * given.columns.count() + j)].mark = show::Cell::Mark::wrong;
+        show::Cell& cell = given.cells[static_cast<std::size_t>(i * given.columns.count() + j)];
+        const Index row = item * whole.rows + rows.begin + given.rows.place(i);
+        if (finding.given.is_blank(row * whole.cols + columns.begin + given.columns.place(j))) cell.text = "–";
+        if (std::any_of(wrong.begin(), wrong.end(), here)) cell.mark = show::Cell::Mark::wrong;
       }
     if (finding.heads.front() < finding.expected.numbers->shape().heads) {
       equation.parts.emplace_back(std::string("≠"));

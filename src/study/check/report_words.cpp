@@ -10,6 +10,7 @@
 #include "show/words/phrases.hpp"
 #include "study/check/comparison.hpp"
 #include "study/check/diagnose.hpp"
+#include "study/cost/formula.hpp"
 
 namespace mha::study {
 namespace {
@@ -22,7 +23,10 @@ constexpr Text still_missing{"not given: {}", "未给出：{}"};
 constexpr Text missing_answer{"Missing: no answer was handed in, neither answer.json nor answer.npz.",
                               "未提交：没有交答卷，既没有 answer.json，也没有 answer.npz。"};
 constexpr Text first_wrong_is{"Wrong: the first wrong step is {}.", "错误：最先出错的一步是{}。"};
+constexpr Text first_wrong_and{"Wrong: the first wrong step is {}; {}.", "错误：最先出错的一步是{}；{}。"};
+constexpr Text blank_entries{"blank entries: {}", "空着的元素：{} 个"};
 constexpr Text other_shape{"wrong here: another shape", "此处错误：形状不符"};
+constexpr Text no_such_head{"wrong here: no such head", "此处错误：没有这个头"};
 constexpr Text in_head{"in head {}", "头 {}"};
 constexpr Text in_heads{"in heads {}", "头 {}"};
 constexpr Text of_entries{"{} of {} entries", "{1} 个元素中有 {0} 个"};
@@ -71,7 +75,12 @@ std::vector<Entry> wrong_entries(const Finding& finding) {
 std::string ReportWords::verdict(const Report& report) const {
   if (report.missing) return show::say(language_, missing_answer);
   if (report.unusable) return show::say(language_, {"Unusable: {}", "无法评阅：{}"}, *report.unusable);
-  if (!report.findings.empty()) return show::say(language_, first_wrong_is, step(report.findings.front()));
+  if (!report.findings.empty()) {
+    const std::string first = step(report.findings.front());
+    return report.blanks == 0
+               ? show::say(language_, first_wrong_is, first)
+               : show::say(language_, first_wrong_and, first, show::say(language_, blank_entries, report.blanks));
+  }
   if (report.all_blank) return show::say(language_, {"Incomplete: {}.", "未完成：{}。"}, gaps(report));
   if (report.is_incomplete()) return show::say(language_, incomplete, gaps(report));
   std::vector<LayerStep> missing;
@@ -87,7 +96,8 @@ std::string ReportWords::verdict(const Report& report) const {
 }
 
 std::string ReportWords::verdict(const StepVerdict& step) const {
-  if (step.verdict == Verdict::wrong && !step.same_shape) return show::say(language_, other_shape);
+  if (step.verdict == Verdict::wrong && !step.same_shape)
+    return show::say(language_, step.is_in_problem ? other_shape : no_such_head);
   const std::string verdict(name_of(step.verdict).text.in(language_));
   return step.has_blanks ? show::say(language_, {"{}, with blanks", "{}，但有空着的元素"}, verdict) : verdict;
 }
@@ -97,7 +107,7 @@ std::string ReportWords::gaps(const Report& report) const {
   std::string text = report.lacking.empty() ? "" : show::say(language_, still_missing, steps(report.lacking));
   if (report.blanks > 0)
     text += (text.empty() ? "" : show::say(language_, show::phrase::semicolon)) +
-            show::say(language_, {"blank entries: {}", "空着的元素：{} 个"}, report.blanks);
+            show::say(language_, blank_entries, report.blanks);
   return text;
 }
 
@@ -221,7 +231,7 @@ std::string ReportWords::evidence(const Finding& finding) const {
                       : finding.later_steps == 0 ? entries_match
                       : finding.later_steps == 1 ? and_next
                                                  : and_some_later;
-  std::string text = show::say(language_, match, finding.entries, step, finding.later_steps);
+  std::string text = show::say(language_, match, grouped_digits(finding.entries), step, finding.later_steps);
   if (finding.in_these_heads_only)
     text += show::say(language_, show::phrase::semicolon) + show::say(language_, only_in_these, heads(finding.heads));
   return text;

@@ -195,7 +195,7 @@ TEST_CASE("another shape, or another number of heads, is wrong", "[check]") {
   const Report heads = check_tiny(R"({"Q1": [[1], [2]], "Q2": [[1], [2]]})");
   REQUIRE(heads.findings.size() == 1);
   CHECK(heads.findings.front().heads == std::vector<Index>{1});
-  CHECK(heads.findings.front().sign->what.en.find("number of heads") != std::string_view::npos);
+  CHECK(heads.findings.front().sign->what.en.find("fewer heads") != std::string_view::npos);
   CHECK(check_tiny(R"({"Q100000": [[1], [2]]})").findings.size() == 1);
 }
 
