@@ -17,7 +17,7 @@ import numpy as np
 from mha import run
 
 SEED = int(os.environ.get("MHA_SEED", "1"))
-PROBLEMS = int(os.environ.get("MHA_PROBLEMS", "8"))
+PROBLEMS = int(os.environ.get("MHA_PROBLEMS", "6"))
 MEASURE = os.environ.get("MHA_MEASURE")
 STEPS = ["Q", "K", "V", "scores", "scaled", "masked", "weights", "head_output", "concat", "output"]
 
