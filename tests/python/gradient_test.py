@@ -282,6 +282,7 @@ class Command(unittest.TestCase):
         self.assertEqual(list(trace["gradients"]), ["heads"])
         self.assertEqual(list(trace["gradients"]["heads"][0]), ["head", "scaled", "weights"])
         self.assertIn("output", trace)
+        self.assertEqual(list(gradient(case("gradient_cross"), "--steps", "dX")["gradients"]), ["X", "X_kv"])
         page = run("gradient", case("gradient_worked_target"), "--steps", "dZ").stdout.decode()
         self.assertIn("dZ⁽¹⁾ = A⁽¹⁾ ∘ (dA⁽¹⁾ − r⁽¹⁾)", page)
         self.assertNotIn("dA⁽¹⁾ = ", page)

@@ -134,6 +134,7 @@ class TraceWriter {
     write_all([this](StepId step, int layer) { return gradient(plan_.find(step, layer)); },
               selection_.parameters ? std::optional(ProblemPen{json_, parameters, true, true, true, trace_.dtype})
                                     : std::nullopt);
+    write_gradient_of_X_kv();
     json_.end();
   }
 
@@ -186,7 +187,6 @@ class TraceWriter {
     }
     if (open) json_.end();
     if (stack) write_of(0, [](StepId step) { return step == StepId::final_norm; });
-    if (parameters && parameters->bare) write_gradient_of_X_kv();
   }
 
   void write_gradient_of_X_kv() {
