@@ -18,7 +18,8 @@ namespace {
 
 struct CompareOptions {
   std::vector<std::string> problems;
-  std::optional<std::string> mistake, steps, heads, layers;
+  std::optional<std::string> mistake;
+  SelectionTexts selection;
   std::array<bool, study::head_changes.size()> changes{};
 
   const study::HeadChange* change() const {
@@ -26,10 +27,9 @@ struct CompareOptions {
     return chosen == changes.end() ? nullptr : &study::head_changes[static_cast<std::size_t>(chosen - changes.begin())];
   }
   bool with_itself() const { return mistake || change() != nullptr; }
-  bool full = false, pause = false;
+  bool full = false, pause = false, allow_outside = false;
   PageOptionTexts page;
   OutputTexts output;
-  bool allow_outside = false;
 };
 
 constexpr Text with_mistake{"{0} with {1}", "{0}（错误 {1}）"};
@@ -42,19 +42,8 @@ const study::Mistake& mistake_called(const std::string& id) {
               id, did_you_mean(id, column_of(study::mistakes(), &study::Mistake::id)));
 }
 
-show::Words named(const Problem& problem, const std::string& name, Language language) {
-  return problem.title.empty() ? show::Words().quote(name) : show::Words().quote(problem.title.in(language));
-}
-
-study::Side side_of(const Problem& problem, const std::string& name, Language language) {
-  return {named(problem, name, language), study::layered(problem)};
-}
-
-study::Side changed_side(const Problem& problem, const std::string& name, const study::HeadChange& change,
-                         Language language) {
-  study::Side side = change.make(problem);
-  side.name = show::say_words(language, change.name, {named(problem, name, language)});
-  return side;
+show::Words named(const Problem& problem, Language language) {
+  return show::Words().quote(problem.title.in(language));
 }
 
 // The first form of the mistake that this problem shows; null where it shows none of them.
@@ -124,54 +113,40 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
   std::string id(mistake.id);
   if (const std::string form = told_form(detail, layers, !problem.layers.empty(), page); !form.empty())
     id += page.language == Language::en ? fmt::format(" ({})", form) : fmt::format("；{}", form);
-  return {show::say_words(page.language, with_mistake, {named(problem, name, page.language), show::Words(id)}),
-          std::move(made)};
+  return {show::say_words(page.language, with_mistake, {named(problem, page.language), show::Words(id)}), std::move(made)};
 }
 
 void compare_problems(const CompareOptions& options, World& world) {
-  refuse_two_standard_inputs(options.problems);
   show::PageOptions page = page_from(options.page, world);
-  if (options.steps) page.selection.steps = parse_steps(*options.steps);
   page.full = options.full;
   Output output(options.output, page_or_json, style_from(options.page, world), world);
-  const std::string& name = options.problems.front();
-  const Problem problem = read_problem(name, world, options.allow_outside);
-  const study::HeadChange* const change = options.change();
+  const auto [problems, inputs] = read_problems(options.problems, world, options.allow_outside);
+  choose(options.selection, problems, page);
+  const Problem& problem = problems.front();
+  const study::Side left{named(problem, page.language), study::layered(problem)};
   study::Side right;
-  if (change != nullptr) right = changed_side(problem, name, *change, page.language);
-  const study::Side left = side_of(problem, name, page.language);
+  study::MadeOf made;
   std::vector<show::Words> remarks;
-  Index heads = problem.most_heads();
-  std::optional<Problem> other;
-  if (options.mistake) {
-    const study::Mistake& mistake = mistake_called(*options.mistake);
-    const std::vector<Index> layers = options.layers ? parse_layers(*options.layers, problem, page) : std::vector<Index>();
-    right = mistaken_side(problem, name, mistake, layers, page, remarks);
-  } else if (change != nullptr) {
+  const study::HeadChange* const change = options.change();
+  if (change != nullptr) {
+    right = change->make(problem);
+    right.name = show::say_words(page.language, change->name, {left.name});
     const auto [apart, count] = study::bits_apart(left.computed.numbers, right.computed.numbers);
     remarks.emplace_back(say(page.language, change->remark, apart, count));
-    if (options.layers) page.selection.layers = parse_layers(*options.layers, problem, page);
+    made.emplace("change", change->id);
+  } else if (options.mistake) {
+    const study::Mistake& mistake = mistake_called(*options.mistake);
+    right = mistaken_side(problem, options.problems[0], mistake, std::exchange(page.selection.layers, {}), page, remarks);
+    made.emplace("mistake", *options.mistake);
   } else {
-    other = read_problem(options.problems[1], world, options.allow_outside);
-    right = side_of(*other, options.problems[1], page.language);
-    heads = std::max(heads, other->most_heads());
-    const Problem& longer = other->layer_count() > problem.layer_count() ? *other : problem;
-    if (options.layers) page.selection.layers = parse_layers(*options.layers, longer, page);
+    right = {named(problems[1], page.language), study::layered(problems[1])};
   }
-  if (options.heads) page.selection.heads = parse_heads(*options.heads, heads, page);
-  std::vector<std::string> inputs = options.problems;
-  inputs.insert(inputs.end(), problem.files.begin(), problem.files.end());
-  if (other) inputs.insert(inputs.end(), other->files.begin(), other->files.end());
-  output.open(std::move(inputs));
+  output.open(inputs);
   const study::Comparison comparison = study::compare(left.computed.numbers, right.computed.numbers);
-  if (output.kind() == Format::Kind::json) {
-    study::MadeOf made;
-    if (options.mistake) made.emplace("mistake", *options.mistake);
-    if (change != nullptr) made.emplace("change", change->id);
+  if (output.kind() == Format::Kind::json)
     study::write_comparison_json(output.sink(), comparison, left, right, made, page.selection);
-  } else {
+  else
     output.write(describe(comparison, left, right, remarks, page), options.pause);
-  }
   output.finish();
 }
 
@@ -188,17 +163,15 @@ Action setup_compare(CommandLine& app) {
                   "与犯了这种错误的同一题对照；`mha mistakes` 列出全部错误"});
   for (std::size_t i = 0; i < study::head_changes.size(); ++i)
     declare_flag(app, study::head_changes[i].option, options->changes[i], study::head_changes[i].help);
-  declare_option(app, "--steps", options->steps, "LIST", {"only these steps", "只看这些步骤"});
-  declare_option(app, "--heads", options->heads, "LIST", {"only these heads", "只看这些头"});
-  declare_option(app, "--layers", options->layers, "LIST",
-                 {"only these layers; with --mistake those in which it is made (the first that shows it)",
-                  "只看这些层；有 --mistake 时是犯错的层（默认第一个看得出的层）"});
+  declare_selection(app, options->selection);
   declare_flag(app, "--full", options->full, {"print large matrices whole", "完整打印大矩阵"});
   declare_output(app, options->output, page_or_json);
   declare_pause(app, options->pause);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);
-  declare_examples(app, {},
+  declare_examples(app,
+                   {"With --mistake, --layers are those in which it is made (the first that shows it).",
+                    "有 --mistake 时，--layers 是犯错的层（默认第一个看得出的层）。"},
                    {{"mha compare worked --mistake no_scale      ", {"what a forgotten scale does", "漏了缩放会怎样"}},
                     {"mha compare worked --as-layers             ", {"heads are not layers", "头不是层"}},
                     {"mha compare bag_zh bag_one_head_zh         ", {"four heads against one", "四个头与一个头对照"}},

@@ -14,7 +14,8 @@ namespace {
 
 struct CostOptionTexts {
   SizeTexts sizes;
-  std::optional<std::string> layers, dtype, against, sweep, lang;
+  std::optional<std::string> layers, dtype, against, sweep;
+  PageOptionTexts page;
   OutputTexts output;
 };
 
@@ -55,8 +56,8 @@ std::vector<std::string> changes_of_sweep(const std::string& text, const Problem
 }
 
 void tell_cost(const CostOptionTexts& texts, World& world) {
-  Output output(texts.output, page_or_json, style_from({}, world), world);
-  const Language language = language_from(texts.lang, world);
+  Output output(texts.output, page_or_json, style_from(texts.page, world), world);
+  const Language language = language_from(texts.page.lang, world);
   const SizedProblem sized = sized_problem(texts.sizes, false, world);
   const study::NumberType& type = number_type(texts.dtype, sized.model != nullptr ? "f16" : "f64");
   std::optional<Index> layers;
@@ -100,7 +101,7 @@ Action setup_cost(CommandLine& app) {
       app, "--sweep", texts->sweep, "NAME",
       {"heads: a line for each number of heads; or tokens=128,256,512", "heads：每种头数一行；或 tokens=128,256,512"});
   declare_output(app, texts->output, page_or_json);
-  declare_language(app, texts->lang, {"page", "页面"});
+  declare_page_options(app, texts->page, false);
   declare_examples(
       app, {},
       {{"mha cost --d-model 512 --heads 8 --tokens 128              ", {"with the formulas", "公式和数值"}},

@@ -27,7 +27,7 @@ void tell_decoding(const DecodeTexts& texts, World& world) {
   Problem problem = read_problem(name, world, texts.allow_outside);
   choose_one_item(texts.computation, page, problem);
   problem.batched = false;  // what is left is one item
-  choose(texts.selection, problem, page);
+  choose(texts.selection, {&problem, 1}, page);
   const int tokens = static_cast<int>(problem.queries());
   const int prompt = texts.prompt ? parse_number("--prompt", *texts.prompt, 1, tokens) : 1;
   std::vector<std::string> inputs = problem.files;

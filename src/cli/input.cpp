@@ -76,6 +76,17 @@ std::string one_problem(const std::vector<std::string>& names, const char* other
   return names.empty() ? otherwise : names.front();
 }
 
+NamedProblems read_problems(const std::vector<std::string>& names, World& world, bool allow_outside) {
+  refuse_two_standard_inputs(names);
+  NamedProblems read{{}, names};
+  for (const std::string& name : names) {
+    Problem& problem = read.problems.emplace_back(read_problem(name, world, allow_outside));
+    if (problem.title.empty()) problem.title.en = name;
+    read.inputs.insert(read.inputs.end(), problem.files.begin(), problem.files.end());
+  }
+  return read;
+}
+
 void refuse_two_standard_inputs(const std::vector<std::string>& names) {
   if (std::count(names.begin(), names.end(), "-") > 1)
     throw Error({"standard input can be read once only; write - for one of the inputs, and a file for the others",

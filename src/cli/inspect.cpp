@@ -16,20 +16,13 @@ struct InspectOptions {
 };
 
 void inspect_problems(const InspectOptions& options, World& world) {
-  refuse_two_standard_inputs(options.problems);
   show::PageOptions page = page_from(options.page, world);
   page.full = options.full;
   Output output(options.output, page_or_json, style_from(options.page, world), world);
   if (output.kind() == Format::Kind::json) page.index_base = 1;  // as all files
-  std::vector<Problem> problems;
   const std::vector<std::string> names = options.problems.empty() ? std::vector<std::string>{"worked"} : options.problems;
-  std::vector<std::string> inputs = names;
-  for (const std::string& name : names) {
-    problems.push_back(read_problem(name, world, options.allow_outside));
-    if (problems.back().title.empty()) problems.back().title.en = name;
-    inputs.insert(inputs.end(), problems.back().files.begin(), problems.back().files.end());
-  }
-  output.open(std::move(inputs));
+  const auto [problems, inputs] = read_problems(names, world, options.allow_outside);
+  output.open(inputs);
   const study::Inspection inspection = study::inspect(problems, page);
   if (output.kind() == Format::Kind::json)
     write_inspection(output.sink(), inspection, problems, page);

@@ -116,7 +116,8 @@ Action setup_mistakes(CommandLine& app) {
       const Problem problem = read_problem(*options->problem, world, options->allow_outside);
       inputs = problem.files;
       inputs.push_back(*options->problem);
-      if (options->layers) page_options.selection.layers = parse_layers(*options->layers, problem, page_options);
+      if (options->layers)
+        page_options.selection.layers = parse_layers(*options->layers, problem.layer_count(), page_options);
       list_layers(problem, page_options, page);
     } else {
       list_all(page);

@@ -7,7 +7,7 @@ namespace mha::cli {
 namespace {
 
 struct ModelsOptions {
-  std::optional<std::string> lang;
+  PageOptionTexts page;
   OutputTexts output;
 };
 
@@ -15,18 +15,18 @@ struct ModelsOptions {
 
 Action setup_models(CommandLine& app) {
   auto options = std::make_shared<ModelsOptions>();
-  declare_language(app, options->lang, {"list", "列表"});
+  declare_page_options(app, options->page, false);
   declare_output(app, options->output, page_or_json);
   declare_examples(app, {},
                    {{"mha models                                  ", {"the list", "列表"}},
                     {"mha cost --model llama-2-70b --tokens 4096  ", {"what one of them costs", "其中一个的开销"}}});
   return [options](World& world) {
-    Output output(options->output, page_or_json, style_from({}, world), world);
+    Output output(options->output, page_or_json, style_from(options->page, world), world);
     output.open({});
     if (output.kind() == Format::Kind::json)
       study::write_models(output.sink());
     else
-      output.write(study::models_page(language_from(options->lang, world)));
+      output.write(study::models_page(language_from(options->page.lang, world)));
     output.finish();
     return Exit::fine;
   };

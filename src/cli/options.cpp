@@ -86,11 +86,13 @@ void declare_format(CommandLine& app, std::optional<std::string>& text, Kinds ki
   declare_option(app, "--format", text, format_names(kinds, "|"), {"what to print (text)", "打印什么（默认 text）"});
 }
 
-void declare_page_options(CommandLine& app, PageOptionTexts& texts) {
-  declare_option(app, "--precision", texts.precision, "N", {"decimals on the page (3)", "页面上的小数位数（默认 3）"});
+void declare_page_options(CommandLine& app, PageOptionTexts& texts, bool numbers) {
+  if (numbers)
+    declare_option(app, "--precision", texts.precision, "N", {"decimals on the page (3)", "页面上的小数位数（默认 3）"});
   declare_language(app, texts.lang, {"page", "页面"});
-  declare_option(app, "--index-base", texts.index_base, "0|1",
-                 {"count heads, rows and columns from 0 or 1 (1)", "头、行和列从 0 还是从 1 开始编号（默认 1）"});
+  if (numbers)
+    declare_option(app, "--index-base", texts.index_base, "0|1",
+                   {"count heads, rows and columns from 0 or 1 (1)", "头、行和列从 0 还是从 1 开始编号（默认 1）"});
   declare_option(app, "--width", texts.width, "N",
                  {"columns of the page (the terminal's, else 80)", "页面的宽度，以列计（默认与终端相同，否则 80）"});
   declare_option(app, "--color", texts.color, "auto|always|never",
@@ -116,12 +118,8 @@ show::TextStyle style_from(const PageOptionTexts& texts, const World& world) {
   return style;
 }
 
-std::vector<Index> parse_heads(const std::string& text, Index heads, const show::PageOptions& page) {
-  return parse_numbers("--heads", text, heads, static_cast<int>(page.index_base), {"head", "头"});
-}
-
-std::vector<Index> parse_layers(const std::string& text, const Problem& problem, const show::PageOptions& page) {
-  return parse_numbers("--layers", text, problem.layer_count(), static_cast<int>(page.index_base), {"layer", "层"});
+std::vector<Index> parse_layers(const std::string& text, int layers, const show::PageOptions& page) {
+  return parse_numbers("--layers", text, layers, static_cast<int>(page.index_base), {"layer", "层"});
 }
 
 void declare_selection(CommandLine& app, SelectionTexts& texts, bool of_gradients) {
@@ -137,10 +135,15 @@ void declare_selection(CommandLine& app, SelectionTexts& texts, bool of_gradient
       {"of a stack: show and export only these layers, such as 2 or 1-3", "多层时：只显示和导出这些层，例如 2 或 1-3"});
 }
 
-void choose(const SelectionTexts& texts, const Problem& problem, show::PageOptions& page) {
+void choose(const SelectionTexts& texts, std::span<const Problem> problems, show::PageOptions& page) {
+  Index heads = 0;
+  int layers = 0;
+  for (const Problem& problem : problems)
+    heads = std::max(heads, problem.most_heads()), layers = std::max(layers, problem.layer_count());
   if (texts.steps) page.selection.steps = parse_steps(*texts.steps);
-  if (texts.heads) page.selection.heads = parse_heads(*texts.heads, problem.most_heads(), page);
-  if (texts.layers) page.selection.layers = parse_layers(*texts.layers, problem, page);
+  if (texts.layers) page.selection.layers = parse_layers(*texts.layers, layers, page);
+  if (texts.heads)
+    page.selection.heads = parse_numbers("--heads", *texts.heads, heads, static_cast<int>(page.index_base), {"head", "头"});
 }
 
 void declare_threads(CommandLine& app, std::optional<std::string>& text) {

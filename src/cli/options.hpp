@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,21 +65,22 @@ struct PageOptionTexts {
   std::optional<std::string> lang, precision, index_base, width, color;
   bool ascii = false;
 };
-void declare_page_options(CommandLine& app, PageOptionTexts& texts);
+// Without `numbers`, of a page that counts and has no --precision and --index-base.
+void declare_page_options(CommandLine& app, PageOptionTexts& texts, bool numbers = true);
 // `decimals` where --precision says nothing.
 show::PageOptions page_from(const PageOptionTexts& texts, const World& world, int decimals = show::PageOptions{}.precision);
 show::TextStyle style_from(const PageOptionTexts& texts, const World& world);
 
-// --heads LIST, counted as the page counts.
-std::vector<Index> parse_layers(const std::string& text, const Problem& problem, const show::PageOptions& page);
-std::vector<Index> parse_heads(const std::string& text, Index heads, const show::PageOptions& page);
+// --layers LIST, counted as the page counts.
+std::vector<Index> parse_layers(const std::string& text, int layers, const show::PageOptions& page);
 
 // --steps, --heads, --layers.
 struct SelectionTexts {
   std::optional<std::string> steps, heads, layers;
 };
 void declare_selection(CommandLine& app, SelectionTexts& texts, bool of_gradients = false);
-void choose(const SelectionTexts& texts, const Problem& problem, show::PageOptions& page);
+// Of the layers and heads that one of the problems has.
+void choose(const SelectionTexts& texts, std::span<const Problem> problems, show::PageOptions& page);
 
 // --round, --dtype, --batch, --device, --threads.
 struct ComputationOptionTexts {

@@ -177,7 +177,7 @@ class Run {
     choose_item(texts_.computation, request_.page, problem_);
     SelectionTexts selection = texts_.selection;
     if (texts_.gradient) selection.steps.reset();  // which chose gradients
-    choose(selection, problem_, request_.page);
+    choose(selection, {&problem_, 1}, request_.page);
     plan_ = make_plan(problem_);
     if (texts_.gradient) plan_ = with_gradient(std::move(plan_), *problem_.loss);
     exported_ = request_.page.selection;

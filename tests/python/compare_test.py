@@ -116,6 +116,15 @@ class Compare(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (2, b""))
             self.assertIn(word, result.stderr.decode())
 
+    def test_a_refusal_names_what_the_problem_has(self):
+        for name, option, what in (("cross", "--as-layers", "takes keys and values from X_kv"), ("block", "--as-layers", "has a norm"),
+                                   ("large", "--as-layers", "has one head"), ("worked_twice", "--as-layers", "has layers already"),
+                                   ("large", "--as-one-head", "has one head"), ("rotary", "--as-one-head", "rotates queries and keys"),
+                                   ("grouped", "--as-one-head", "has heads that share keys and values")):
+            result = run("compare", name, option)
+            self.assertEqual(result.returncode, 2)
+            self.assertTrue(result.stderr.decode().endswith(f"; this problem {what}\n"), result.stderr.decode())
+
 
 STACKED = [[.526, 1.271, 1.271, .526], [.445, 1.398, 1.398, .445], [.492, 1.325, 1.325, .492]]
 

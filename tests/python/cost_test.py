@@ -104,6 +104,30 @@ class Numbers(unittest.TestCase):
         chinese = page(*D512, "--heads", "8", "--lang", "zh")
         self.assert_says(chinese, "参数和乘加不随 h 增加", "随 h 增加：指数运算 131,072 次", "秩至多为 d_k = 64")
 
+    def test_other_heads_are_told_with_their_width(self):
+        for model, own, one in (("bert-base", 64, 768), ("gemma-7b", 256, 256)):
+            self.assert_says(page("--model", model, "--tokens", "512", "--against", "heads=1"),
+                             f"as it is, d_k {own} heads=1, d_k {one}")
+        self.assertNotIn(", d_k", page(*BERT, "--tokens", "128", "--sweep", "tokens=1,2"))
+
+    def test_more_heads_are_narrower_only_where_they_share_the_width(self):
+        always = "More heads of less width are not always better."
+        for arguments in ([*D512, "--heads", "8"], [*D512, "--heads", "8", "--sweep", "heads=1,2"]):
+            self.assert_says(page(*arguments), always)
+        for arguments in ([*D512, "--heads", "8", "--d-k", "512"], [*D512, "--heads", "8", "--sweep", "tokens=1,2"],
+                          ["--model", "gemma-7b", "--tokens", "1", "--against", "heads=1"],
+                          ["--model", "llama-3-8b", "--tokens", "64", "--sweep", "kv-heads"]):
+            self.assertNotIn(always, " ".join(page(*arguments).split()), arguments)
+
+    def test_pages_take_the_options_of_pages(self):
+        for command in (["cost", "worked"], ["shapes", "worked"], ["models"], ["inspect", "worked"]):
+            narrow = output(*command, "--width", "50").splitlines()
+            self.assertNotEqual(narrow, output(*command).splitlines())
+            self.assertIn("\x1b[", output(*command, "--color", "always"))
+            if command != ["models"]:
+                self.assertNotIn("─", output(*command, "--ascii"))
+            self.assertNotEqual(output(*command, "--lang", "zh"), output(*command))
+
     def test_sweeps(self):
         sweep = cost(*BERT, "--tokens", "128", "--sweep", "heads")["sweep"]
         self.assertEqual([line["config"]["heads"] for line in sweep], [1, 2, 4, 8, 12, 16, 32, 64, 128, 256])
@@ -314,7 +338,7 @@ class Faults(unittest.TestCase):
                 (["worked", "--model", "bert-base", "--tokens", "1"], "leave one"), (["worked", "--dtype", "f8"], "f16"),
                 (["worked", "--against", "heads"], "heads=1"), (["worked", "--against", "head=1"], "heads"),
                 (["worked", "--sweep", "tokens"], "tokens=128"), (["worked", "--sweep", "heads", "--against", "heads=1"], "leave"),
-                (["tests/cases/layers_worked_twice/problem.json", "--layers", "2"], "its own 2"),
+                (["tests/cases/layers_worked_twice/problem.json", "--layers", "2"], "of its own (2)"),
                 (["--d-model", "1048576", "--heads", "1048576", "--tokens", "200000000"], "more than"),
                 (["worked", "bag_zh"], "one problem")):
             result = run("cost", *arguments, cwd=SOURCE)

@@ -21,6 +21,10 @@ struct ComparedMatrix : LayerStep {
   MatrixVerdict verdict = MatrixVerdict::equal;
   double largest = 0;  // |left − right|, for MatrixVerdict::different; infinite where one of them is NaN or infinite alone
   Index row = 0, column = 0;  // where it is largest
+
+  bool is_chosen(const Selection& selection) const {
+    return selection.has(step, layer.value_or(0)) && (!name_of(step).per_head || selection.has_head(head));
+  }
 };
 
 struct Comparison {

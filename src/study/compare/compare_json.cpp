@@ -1,9 +1,6 @@
 // A comparison as JSON: what is equal in a line each, the rest with its numbers.
 #include "study/compare/compare.hpp"
 
-#include <cmath>
-#include <string>
-
 #include "io/json/writer.hpp"
 
 namespace mha::study {
@@ -54,9 +51,7 @@ void write_comparison_json(io::Sink& sink, const Comparison& comparison, const S
   }
   json.begin_array("steps");
   for (const ComparedMatrix& matrix : comparison.matrices)
-    if (selection.has(matrix.step, matrix.layer.value_or(0)) &&
-        (!name_of(matrix.step).per_head || selection.has_head(matrix.head)))
-      write_compared(json, matrix, left, right);
+    if (matrix.is_chosen(selection)) write_compared(json, matrix, left, right);
   json.end();
   json.end();
   json.finish();

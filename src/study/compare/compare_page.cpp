@@ -36,7 +36,7 @@ class ComparePage {
     page_.paragraph(comparison.first ? star_legend : all_equal);
     for (std::size_t i = 0; i < comparison.matrices.size(); ++i) {
       const ComparedMatrix& matrix = comparison.matrices[i];
-      if (!is_chosen(matrix)) continue;
+      if (!matrix.is_chosen(options_.selection)) continue;
       if (matrix.own_layer() != layer_) add_layer(matrix, comparison.matrices.back());
       if (matrix.verdict == MatrixVerdict::equal) {
         equal_.push_back(&matrix);
@@ -59,28 +59,17 @@ class ComparePage {
   }
 
   void add_row(const HeadRow& row, Index item) {
-    const show::NumberStyle style(options_.precision, show::NumberStyle::Origin::computed);
     page_.paragraph(row.caption);
     show::Equation equation;
     for (std::size_t i = 0; i < row.matrices.size(); ++i) {
       const bool last = i + 1 == row.matrices.size();
       if (i > 0) equation.parts.emplace_back(last ? row.last_sign : row.sign);
-      const show::View view(*row.matrices[i], item, 0, style, options_.full);
-      show::Matrix matrix = view.matrix(last ? "Y" : page_.say(row.name, page_.counted(static_cast<Index>(i))));
+      show::Matrix matrix = show::View(*row.matrices[i], item, 0, style_, options_.full)
+                                .matrix(last ? "Y" : page_.say(row.name, page_.counted(static_cast<Index>(i))));
       show::add_labels(matrix, left_.computed.problems.front(), StepId::output, item);
       equation.parts.emplace_back(std::move(matrix));
     }
     page_.add(std::move(equation));
-  }
-
-  bool is_chosen(const ComparedMatrix& matrix) const {
-    return options_.selection.has(matrix.step, matrix.layer.value_or(0)) &&
-           (!name_of(matrix.step).per_head || options_.selection.has_head(matrix.head));
-  }
-
-  std::string shape(const Side& side, const ComparedMatrix& matrix) const {
-    const Shape& s = side.tensor(matrix).shape();
-    return fmt::format("{}×{}", s.rows, s.cols);
   }
 
   // "equal on both sides: X, Q⁽¹⁾, Q⁽²⁾, K⁽¹⁾ … K⁽⁸⁾": what was found equal since the last difference.
@@ -119,53 +108,51 @@ class ComparePage {
   }
 
   std::string verdict(const ComparedMatrix& matrix, bool is_first) const {
+    const auto shape = [&](const Side& side) {
+      const Shape& s = side.tensor(matrix).shape();
+      return fmt::format("{}×{}", s.rows, s.cols);
+    };
     if (is_first) return page_.say({"← the first difference", "← 最先不同"});
     switch (matrix.verdict) {
       case MatrixVerdict::equal: break;  // told in a line with others
       case MatrixVerdict::different: return page_.say({"different", "不同"});
-      case MatrixVerdict::left_only: return page_.say({"only on the left, {}", "只有左边有，{}"}, shape(left_, matrix));
-      case MatrixVerdict::right_only: return page_.say({"only on the right, {}", "只有右边有，{}"}, shape(right_, matrix));
-      case MatrixVerdict::other_shape: return page_.say(unlike_shapes, shape(left_, matrix), shape(right_, matrix));
+      case MatrixVerdict::left_only: return page_.say({"only on the left, {}", "只有左边有，{}"}, shape(left_));
+      case MatrixVerdict::right_only: return page_.say({"only on the right, {}", "只有右边有，{}"}, shape(right_));
+      case MatrixVerdict::other_shape: return page_.say(unlike_shapes, shape(left_), shape(right_));
     }
     return {};
   }
 
   void add_difference(const ComparedMatrix& matrix) {
-    const show::NumberStyle style(options_.precision, show::NumberStyle::Origin::computed);
     const auto text = [&](const Side& side) {
-      return style.text(side.tensor(matrix).at(matrix.item, matrix.head, matrix.row, matrix.column));
+      return style_.text(side.tensor(matrix).at(matrix.item, matrix.head, matrix.row, matrix.column));
     };
     const Index row = page_.counted(matrix.row), column = page_.counted(matrix.column);
     if (std::isfinite(matrix.largest))
-      page_.caption(largest, style.text(matrix.largest), row, column, text(left_), text(right_));
+      page_.caption(largest, style_.text(matrix.largest), row, column, text(left_), text(right_));
     else
       page_.caption(incomparable, row, column, text(left_), text(right_));
   }
 
   show::Matrix numbers(const Side& side, const Text& named, const ComparedMatrix& matrix) const {
-    const show::NumberStyle style(options_.precision, show::NumberStyle::Origin::computed);
-    show::Matrix result = show::View(side.tensor(matrix), matrix.item, matrix.head, style, options_.full)
+    show::Matrix result = show::View(side.tensor(matrix), matrix.item, matrix.head, style_, options_.full)
                               .matrix(page_.say(named, symbol(matrix)));
     show::add_labels(result, side.computed.problems[static_cast<std::size_t>(matrix.layer.value_or(0))], matrix.step,
                      matrix.item);
-    if (matrix.verdict == MatrixVerdict::different) mark_differences(matrix, result);
-    return result;
-  }
-
-  void mark_differences(const ComparedMatrix& matrix, show::Matrix& shown) const {
-    const Tensor &left = left_.tensor(matrix), &right = right_.tensor(matrix);
-    for (std::size_t i = 0; i < shown.cells.size(); ++i) {
-      const Index columns = shown.columns.count(), row = shown.rows.place(static_cast<Index>(i) / columns),
-                  column = shown.columns.place(static_cast<Index>(i) % columns);
-      if (difference(left.at(matrix.item, matrix.head, row, column), right.at(matrix.item, matrix.head, row, column)) != 0)
-        shown.cells[i].mark = show::Cell::Mark::wrong;
+    for (std::size_t i = 0; matrix.verdict == MatrixVerdict::different && i < result.cells.size(); ++i) {
+      const Index columns = result.columns.count(), place = static_cast<Index>(i);
+      const Entry at{matrix.item, matrix.head, result.rows.place(place / columns), result.columns.place(place % columns)};
+      if (difference(left_.tensor(matrix).at(at), right_.tensor(matrix).at(at)) != 0)
+        result.cells[i].mark = show::Cell::Mark::wrong;
     }
+    return result;
   }
 
   const Side& left_;
   const Side& right_;
   const show::PageOptions& options_;
   show::PageBuilder page_;
+  show::NumberStyle style_{options_.precision, show::NumberStyle::Origin::computed};
   std::vector<const ComparedMatrix*> equal_;  // not yet told
   std::optional<int> layer_;                  // whose section it is
 };

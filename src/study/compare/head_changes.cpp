@@ -3,8 +3,6 @@
 #include <cstring>
 #include <numeric>
 
-#include "compute/cpu_variants.hpp"
-#include "compute/engine.hpp"
 #include "core/error.hpp"
 #include "study/compare/compare.hpp"
 #include "study/inspect/behind_heads.hpp"
@@ -17,8 +15,18 @@ std::size_t place_of(StepId step) {
   return static_cast<std::size_t>(step);
 }
 
-Written written_by(const Plan& plan) {
-  return written(plan, simulate(plan));
+Written written_by(const Plan& plan, const Plan* whole = nullptr) {
+  return written(plan, simulate(plan, whole));
+}
+
+struct Obstacle {
+  bool is_there;
+  Text what;
+};
+// What the change needs, and the first thing that is there instead.
+void refuse(const Text& needed, std::initializer_list<Obstacle> obstacles) {
+  for (const Obstacle& obstacle : obstacles)
+    if (obstacle.is_there) throw Error({"{}; this problem {}", "{}；这道题{}"}, needed, obstacle.what);
 }
 
 // What several have written down, as the heads of one: each its first head. Of all other steps, what the last of them has;
@@ -40,12 +48,16 @@ Written as_heads(const std::vector<Written>& all, const Problem& problem) {
 }
 
 Side heads_as_layers(const Problem& problem) {
-  const bool plain = problem.layers.empty() && !problem.X_kv && !problem.residual && !problem.norm && !problem.mlp;
-  if (!plain || problem.final_norm || problem.heads == 1 || problem.d_out() != problem.d_model())
-    throw Error(
-        {"--as-layers: only several heads of one self-attention, without norm, residual or MLP, whose result is as wide "
-         "as X can become layers",
-         "--as-layers：只有一层不带归一化、残差和 MLP 的自注意力，头不止一个，结果与 X 同宽，才能把头改成层"});
+  refuse({"--as-layers: only several heads of one self-attention, without norm, residual or MLP, whose result is as wide "
+          "as X can become layers",
+          "--as-layers：只有一层不带归一化、残差和 MLP 的自注意力，头不止一个，结果与 X 同宽，才能把头改成层"},
+         {{!problem.layers.empty(), {"has layers already", "已经分层"}},
+          {problem.X_kv.has_value(), {"takes keys and values from X_kv", "的键和值来自 X_kv"}},
+          {problem.norm || problem.final_norm, {"has a norm", "带归一化"}},
+          {problem.residual, {"has a residual sum", "带残差连接"}},
+          {problem.mlp.has_value(), {"has an MLP", "带 MLP"}},
+          {problem.heads == 1, {"has one head", "只有一个头"}},
+          {problem.d_out() != problem.d_model(), {"has a result of another width", "的结果与 X 不同宽"}}});
   Problem stack;
   stack.X = problem.X;
   Side side;
@@ -81,33 +93,31 @@ Side heads_as_layers(const Problem& problem) {
 Side heads_as_one(const Problem& problem) {
   Side side;
   side.computed = layered(problem, [](const Problem& layer, int) {
-    const Variants forms = layer.rope || layer.heads == 1 ? Variants() : find_mistake("not_split")->variants(layer);
-    if (forms.empty())
-      throw Error(
-          {"--as-one-head: only several heads with as many keys and values, one mask for all and no rotary positions "
-           "can become one",
-           "--as-one-head：只有头不止一个、各有自己的键和值、共用一个掩码、没有旋转位置编码，才能合成一个头"});
+    const Variants forms = find_mistake("not_split")->variants(layer);
+    refuse({"--as-one-head: only several heads with as many keys and values, one mask for all and no rotary positions "
+            "can become one",
+            "--as-one-head：只有头不止一个、各有自己的键和值、共用一个掩码、没有旋转位置编码，才能合成一个头"},
+           {{layer.heads == 1, {"has one head", "只有一个头"}},
+            {layer.rope.has_value(), {"rotates queries and keys", "的查询和键带旋转位置编码"}},
+            {layer.kv_heads != layer.heads, {"has heads that share keys and values", "有些头共用键和值"}},
+            {forms.empty(), {"has a mask for each head", "各头的掩码不同"}}});
     return forms.front().plan;
   });
   return side;
 }
 
 Written head_by_head(const Problem& layer) {
-  std::vector<Written> heads;
-  for (Index head = 0; head < layer.heads; ++head) heads.push_back(written_by(make_plan(one_head(layer, head))));
-  Written all = as_heads(heads, layer);
   const Plan plan = make_plan(layer);
-  const Plan rest = behind_heads(plan, 0, *all[place_of(StepId::head_output)], plan.steps.back().out);
-  compute::RunOptions options;
-  options.keep.assign(rest.values.size(), false);
-  for (const Step& step : rest.steps) options.keep[static_cast<std::size_t>(step.out)] = true;
-  const Trace trace = compute::run(rest, options);
-  for (const Step& step : rest.steps) all[place_of(step.id)] = trace.values[static_cast<std::size_t>(step.out)];
+  std::vector<Written> heads;
+  for (Index head = 0; head < layer.heads; ++head) heads.push_back(written_by(make_plan(one_head(layer, head)), &plan));
+  Written all = as_heads(heads, layer);
+  const Trace rest = behind_heads(plan, 0, *all[place_of(StepId::head_output)], plan.steps.back().out);
+  for (const Step& step : plan.steps)
+    if (const auto& computed = rest.values[static_cast<std::size_t>(step.out)]) all[place_of(step.id)] = computed;
   return all;
 }
 
 Side heads_in_a_loop(const Problem& problem) {
-  compute::choose_cpu_variant(compute::cpu_kernels_name(make_plan(problem)));  // also for a head alone, which may be small
   Side side;
   side.computed.problems = layered(problem).problems;
   for (const Problem& layer : side.computed.problems) side.computed.numbers.push_back(head_by_head(layer));

@@ -9,8 +9,7 @@ namespace {
 
 void write_config_of(io::JsonWriter& json, const Cost& cost, std::string_view model) {
   const Problem& layer = cost.problem.layer(0);
-  json.key("config");
-  json.begin_object();
+  json.begin_object("config");
   if (!model.empty()) json.text("model", model);
   for (const auto& [name, size] : {std::pair{"batch", layer.batch()},
                                    {"tokens", layer.queries()},
@@ -30,8 +29,7 @@ void write_config_of(io::JsonWriter& json, const Cost& cost, std::string_view mo
 }
 
 void write_parameters_of(io::JsonWriter& json, const Parameters& parameters) {
-  json.key("parameters");
-  json.begin_object();
+  json.begin_object("parameters");
   for (const auto& [name, count] : parameters.matrices) json.integer(name, count);
   json.integer("biases", parameters.biases);
   if (parameters.norms > 0) json.integer("norms", parameters.norms);
@@ -40,8 +38,7 @@ void write_parameters_of(io::JsonWriter& json, const Parameters& parameters) {
 }
 
 void write_steps(io::JsonWriter& json, const std::vector<StepCost>& steps) {
-  json.key("steps");
-  json.begin_array();
+  json.begin_array("steps");
   for (const StepCost& step : steps) {
     json.begin_object(io::Spread::line);
     json.text("step", name_of(step.step->id).id);
@@ -56,8 +53,7 @@ void write_steps(io::JsonWriter& json, const std::vector<StepCost>& steps) {
 }
 
 void write_totals(io::JsonWriter& json, std::string_view key, const Totals& totals) {
-  json.key(key);
-  json.begin_object();
+  json.begin_object(key);
   for (const Figure& figure : figures) json.integer(figure.key, totals.*figure.number);
   json.end();
 }
@@ -80,8 +76,7 @@ void write_cost(io::Sink& sink, const Cost& cost, std::string_view model, std::s
   json.integer("version", 1);
   write_members(json, cost, model);
   if (!others.empty()) {
-    json.key(others_key);
-    json.begin_array();
+    json.begin_array(others_key);
     for (const OtherCost& other : others) {
       json.begin_object();
       json.text("change", other.change);

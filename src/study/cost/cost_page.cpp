@@ -2,6 +2,7 @@
 #include "study/cost/cost_page.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -13,7 +14,6 @@ namespace mha::study {
 namespace {
 
 constexpr Text cost_title{"What attention costs", "注意力的开销"};
-constexpr Text number_size{"{}, {} bytes a number", "{}，每个数 {} 字节"};
 constexpr Text how_counted{
     "Counted from the shapes alone. A multiply-add is one product that is added to a sum; those of matrix products are "
     "counted, hidden entries among them. Exponentials are those of the softmax. n tokens, m keys, h heads, g key/value "
@@ -21,32 +21,8 @@ constexpr Text how_counted{
     "f hidden units, b items.",
     "只按形状计数。一次乘加是把一个乘积加进和里；只计矩阵乘法，被遮住的元素也算在内。指数运算只计 softmax 中的。"
     "n 个词元，m 个键，h 个头，g 个键值头，f 个隐藏单元，b 个样本。"};
-constexpr Text parameters_section{"Parameters", "参数"};
-constexpr Text multiply_section{"Multiply-adds", "乘加"};
-constexpr Text kept_section{"What is kept", "要保存的数"};
-constexpr Text heads_section{"What stays equal with more heads, and what does not", "头数增加时，什么不变，什么会变"};
-constexpr Text matrix_column{"matrix", "矩阵"};
-constexpr Text formula_column{"formula", "公式"};
-constexpr Text numbers_column{"in numbers", "代入数值"};
-constexpr Text count_column{"count", "个数"};
-constexpr Text bytes_column{"bytes", "字节"};
-constexpr Text shape_column{"batch × heads × rows × columns", "批次 × 头 × 行 × 列"};
-constexpr Text source_column{"source", "来源"};
-constexpr Text three_and_output{"W_Q, W_K, W_V and W_O", "W_Q、W_K、W_V 与 W_O"};
-constexpr Text three_and_others{"W_Q, W_K, W_V and the others", "W_Q、W_K、W_V 与其余"};
-constexpr Text biases_more{"biases {} more", "偏置另有 {}"};
-constexpr Text norms_more{"norms {} more", "归一化另有 {}"};
 constexpr Text parameters_name{"parameters", "参数"};
-constexpr Text cache_numbers{"keys and values in a layer", "每层的键和值"};
-constexpr Text in_bytes{"in bytes", "按字节计"};
-constexpr Text some_bytes{"{} bytes", "{} 字节"};
-constexpr Text equal_in_all{"Equal in all lines: {}.", "各行都相同：{}。"};
 constexpr Text layer_line{"layer {}", "第 {} 层"};
-constexpr Text each_layer{"a layer", "每层"};
-constexpr Text layer_column{"layer", "层"};
-constexpr Text layers_section{"All layers", "所有层"};
-constexpr Text all_layers_line{"all {}", "全部 {} 层"};
-constexpr Text unchanged_line{"as it is", "原样"};
 constexpr Text cache_total{"The cache of {} keys in all layers: {} bytes{}.", "{} 个键在所有层中的缓存：{} 字节{}。"};
 constexpr Text shared_width{
     "Parameters and multiply-adds do not grow with h, for h·d_k = {0}·{1} = d_model = {2}. One head of width {2} has {3} "
@@ -66,13 +42,10 @@ constexpr Text only_one_head{
     "More heads of width d_model/h have as many parameters and multiply-adds, and h times the exponentials and attention "
     "weights.",
     "改用更多宽度为 d_model/h 的头，参数和乘加不变，指数运算和注意力权重则为 h 倍。"};
-constexpr Text rank_of_scores{
-    "A head's scores Q·Kᵀ have rank d_k = {} at most. More heads of less width are not always better.",
-    "每个头的注意力分数 Q·Kᵀ 的秩至多为 d_k = {}。头更多而更窄，未必更好。"};
-constexpr Text models_title{"Published shapes of attention", "已发表模型的注意力形状"};
+constexpr Text rank_of_scores{"A head's scores Q·Kᵀ have rank d_k = {} at most.{}",
+                              "每个头的注意力分数 Q·Kᵀ 的秩至多为 d_k = {}。{}"};
+constexpr Text not_always_better{" More heads of less width are not always better.", "头更多而更窄，未必更好。"};
 constexpr Text model_column{"name", "名称"};
-constexpr Text layers_column{"layers", "层数"};
-constexpr Text parameters_column{"parameters a layer", "每层参数"};
 constexpr Text not_d_model{"* h·d_k is not d_model: the heads are wider or narrower than d_model/h.",
                            "* h·d_k 不等于 d_model：头比 d_model/h 更宽或更窄。"};
 constexpr Text counted_parameters{
@@ -94,18 +67,24 @@ class CostPage {
     add_multiply_adds();
     add_kept();
     if (cost_.layer_count > 1) add_all_layers();
-    add_heads();
+    add_heads(layer_.heads * layer_.d_k() == layer_.d_model());
     return page_.take();
   }
 
   show::Document compare(const std::vector<OtherCost>& others) {
     std::vector<Line> lines;
     const std::size_t equals = others.front().change.find('=');
-    if (others.size() == 1) lines.push_back({page_.say(unchanged_line), cost_.first()});
-    for (const OtherCost& other : others)
-      lines.push_back({others.size() <= 3 ? other.change : other.change.substr(equals + 1), other.cost->first()});
+    const auto same_heads = [&](const OtherCost& other) { return other.cost->problem.layer(0).heads == layer_.heads; };
+    const auto same_width = [&](const OtherCost& other) { return other.cost->problem.layer(0).d_k() == layer_.d_k(); };
+    const bool other_heads = !std::all_of(others.begin(), others.end(), same_heads);
+    const auto add = [&](const std::string& name, const Cost& cost) {
+      const std::string width = page_.say(show::phrase::clause) + fmt::format("d_k {}", cost.problem.layer(0).d_k());
+      lines.push_back({others.size() > 3 ? name.substr(equals + 1) : other_heads ? name + width : name, cost.first()});
+    };
+    if (others.size() == 1) add(page_.say({"as it is", "原样"}), cost_);
+    for (const OtherCost& other : others) add(other.change, *other.cost);
     add_lines(others.front().change.substr(0, equals), lines);
-    add_heads();
+    add_heads(other_heads && !std::all_of(others.begin(), others.end(), same_width));
     return page_.take();
   }
 
@@ -124,7 +103,7 @@ class CostPage {
     facts.parts.emplace_back(fmt::format("d_k {}", layer_.d_k()));
     facts.parts.emplace_back(fmt::format("d_v {}", layer_.d_v()));
     if (cost_.layer_count > 1) facts.parts.emplace_back(page_.say(show::phrase::layers, cost_.layer_count));
-    facts.parts.emplace_back(page_.say(number_size, cost_.type.name, cost_.type.bytes));
+    facts.parts.emplace_back(page_.say({"{}, {} bytes a number", "{}，每个数 {} 字节"}, cost_.type.name, cost_.type.bytes));
     page_.add(std::move(facts));
   }
 
@@ -134,34 +113,38 @@ class CostPage {
     page_.section(std::move(parts));
   }
 
-  // "4·d_model²", "4·512²", and what follows.
-  static show::Work work_of(std::string what, const Formula& formula) {
-    show::Work work{std::move(what), {{"=", formula.symbols, {}}}};
-    if (formula.numbers != formula.symbols) work.lines.push_back({"=", formula.numbers, {}});
-    return work;
+  // "4·d_model²", "4·512²", and what follows, where it says something new.
+  void add_work(std::string what, const Formula& formula, const std::vector<show::Work::Line>& results) {
+    show::Work work{std::move(what), {}};
+    std::vector<show::Work::Line> lines{{"=", formula.symbols, {}}, {"=", formula.numbers, {}}};
+    lines.insert(lines.end(), results.begin(), results.end());
+    for (show::Work::Line& line : lines) {
+      if (line.expression.empty()) continue;
+      if (work.lines.empty() || work.lines.back().expression != line.expression)
+        work.lines.push_back(std::move(line));
+      else
+        work.lines.back().remark = std::move(line.remark);
+    }
+    page_.add(std::move(work));
   }
 
-  void add_count(show::Work work, Index number, show::Words remark = {}) {
-    const std::string text = grouped_digits(number);
-    if (work.lines.back().expression != text) work.lines.push_back({"=", text, {}});
-    work.lines.back().remark = std::move(remark);
-    page_.add(std::move(work));
+  void add_count(std::string what, const Formula& formula, Index number, show::Words remark = {}) {
+    add_work(std::move(what), formula, {{"=", grouped_digits(number), std::move(remark)}});
   }
 
   // "= 1,048,576 bytes = 1 MiB"; the formula counts numbers.
-  void add_bytes(std::string what, const std::optional<Formula>& numbers, Index bytes) {
-    show::Work work{std::move(what), {}};
-    if (numbers)
-      work = work_of(work.entry, {fmt::format("{}·{}", numbers->symbols, cost_.type.bytes),
-                                  fmt::format("{}·{}", numbers->numbers, cost_.type.bytes)});
-    work.lines.push_back({"=", page_.say(some_bytes, grouped_digits(bytes)), {}});
-    if (const std::string unit = bytes_text(bytes); !unit.empty()) work.lines.push_back({"=", unit, {}});
-    page_.add(std::move(work));
+  void add_bytes(std::string what, Formula formula, Index bytes) {
+    for (std::string* side : {&formula.symbols, &formula.numbers})
+      if (!side->empty()) *side += fmt::format("·{}", cost_.type.bytes);
+    add_work(std::move(what), formula,
+             {{"=", page_.say({"{} bytes", "{} 字节"}, grouped_digits(bytes)), {}}, {"=", bytes_text(bytes), {}}});
   }
 
   // A row for each product with its size; the sum of all, as they are without their heads.
   Formula add_products(const Text& what, bool only_weights, Product (SizesByName::*factors)(const Step&) const) {
-    show::Table table{page_.header(what, formula_column, numbers_column, count_column), {}, {false, false, false, true}};
+    show::Table table{page_.header(what, Text{"formula", "公式"}, Text{"in numbers", "代入数值"}, Text{"count", "个数"}),
+                      {},
+                      {false, false, false, true}};
     std::vector<Product> sum;
     for (const StepCost& cost : cost_.first().steps) {
       if (cost.step->op != Op::product) continue;
@@ -178,33 +161,40 @@ class CostPage {
   }
 
   void add_parameters() {
-    section(parameters_section);
+    section({"Parameters", "参数"});
     const Parameters& parameters = cost_.first().parameters;
-    show::Work work = work_of(page_.say(parameters_name), add_products(matrix_column, true, &SizesByName::parameters));
+    const Formula formula = add_products(Text{"matrix", "矩阵"}, true, &SizesByName::parameters);
     Index first = 0;
     for (const auto& [name, count] : parameters.matrices)
       if (name == "W_Q" || name == "W_K" || name == "W_V") first += count;
     const Index all = parameters.total - parameters.biases - parameters.norms;
-    if (first < all)
-      work.lines.push_back({"=", grouped_digits(first) + " + " + grouped_digits(all - first),
-                            page_.say(layer_.mlp ? three_and_others : three_and_output)});
-    std::string more = parameters.biases > 0 ? page_.say(biases_more, grouped_digits(parameters.biases)) : "";
-    if (!more.empty() && parameters.norms > 0) more += page_.say(show::phrase::clause);
-    if (parameters.norms > 0) more += page_.say(norms_more, grouped_digits(parameters.norms));
-    add_count(std::move(work), all, std::move(more));
+    const std::string parts = first < all ? grouped_digits(first) + " + " + grouped_digits(all - first) : "";
+    const std::string named = page_.say(layer_.mlp ? Text{"W_Q, W_K, W_V and the others", "W_Q、W_K、W_V 与其余"}
+                                                   : Text{"W_Q, W_K, W_V and W_O", "W_Q、W_K、W_V 与 W_O"});
+    std::vector<std::string> more;
+    if (parameters.biases > 0)
+      more.push_back(page_.say({"biases {} more", "偏置另有 {}"}, grouped_digits(parameters.biases)));
+    if (parameters.norms > 0)
+      more.push_back(page_.say({"norms {} more", "归一化另有 {}"}, grouped_digits(parameters.norms)));
+    add_work(page_.say(parameters_name), formula,
+             {{"=", parts, named},
+              {"=", grouped_digits(all), fmt::to_string(fmt::join(more, page_.say(show::phrase::clause)))}});
   }
 
   void add_multiply_adds() {
-    section(multiply_section);
+    section({"Multiply-adds", "乘加"});
     const Formula sum = add_products(show::phrase::step, false, &SizesByName::multiply_adds);
-    add_count(work_of(page_.say(figures[0].title), sum), cost_.first().totals.multiply_adds);
+    add_count(page_.say(figures[0].title), sum, cost_.first().totals.multiply_adds);
   }
 
   void add_kept() {
-    section(kept_section);
-    show::Table table{page_.header(show::phrase::step, shape_column, bytes_column, figures[1].title), {}, {}};
+    section({"What is kept", "要保存的数"});
+    show::Table table{page_.header(show::phrase::step, Text{"batch × heads × rows × columns", "批次 × 头 × 行 × 列"},
+                                   Text{"bytes", "字节"}, figures[1].title),
+                      {},
+                      {}};
     table.numeric = {false, false, true, true};
-    std::optional<Formula> entries;
+    Formula entries;
     for (const StepCost& cost : cost_.first().steps) {
       const Shape& shape = cost.shape;
       if (cost.step->id == StepId::weights) entries = formula_of(names_.entries(cost.step->out));
@@ -215,11 +205,13 @@ class CostPage {
     page_.add(std::move(table));
     const Totals& totals = cost_.first().totals;
     const Index numbers = totals.cache_bytes_per_token / cost_.type.bytes;
-    add_count(work_of(page_.say(figures[1].title), *entries), totals.exponentials);
+    add_count(page_.say(figures[1].title), entries, totals.exponentials);
     add_bytes(page_.say(figures[2].title), entries, totals.weights_bytes);
     add_bytes(page_.say(figures[3].title), {}, totals.all_steps_bytes);
-    add_count(work_of(page_.say(figures[4].title), formula_of(names_.cache())), numbers, page_.say(cache_numbers));
-    add_bytes(page_.say(in_bytes), Formula{grouped_digits(numbers), grouped_digits(numbers)}, totals.cache_bytes_per_token);
+    add_count(page_.say(figures[4].title), formula_of(names_.cache()), numbers,
+              page_.say({"keys and values in a layer", "每层的键和值"}));
+    add_bytes(page_.say({"in bytes", "按字节计"}), {grouped_digits(numbers), grouped_digits(numbers)},
+              totals.cache_bytes_per_token);
   }
 
   struct Line {
@@ -260,26 +252,27 @@ class CostPage {
         figure(page_.say(row.title), [&](const LayerCost& cost) { return figure_text(row, cost, !few); });
     table.numeric.resize(table.header.size(), true);
     page_.add(std::move(table));
-    if (!equal.empty()) page_.paragraph(equal_in_all, equal);
+    if (!equal.empty()) page_.paragraph({"Equal in all lines: {}.", "各行都相同：{}。"}, equal);
   }
 
   void add_all_layers() {
-    page_.section({page_.say(layers_section)});
+    page_.section({page_.say({"All layers", "所有层"})});
     std::vector<Line> lines;
     for (const LayerCost& layer : cost_.layers) lines.push_back({fmt::format("{}", lines.size() + 1), layer});
     if (lines.size() <= 2)
-      for (Line& line : lines) line.name = page_.say(cost_.is_alike() ? each_layer : layer_line, line.name);
-    lines.push_back({page_.say(all_layers_line, cost_.layer_count), {}});
+      for (Line& line : lines) line.name = page_.say(cost_.is_alike() ? Text{"a layer", "每层"} : layer_line, line.name);
+    lines.push_back({page_.say({"all {}", "全部 {} 层"}, cost_.layer_count), {}});
     lines.back().cost.parameters.total = cost_.all_parameters;
     lines.back().cost.totals = cost_.all;
-    add_lines(page_.say(layer_column), lines);
+    add_lines(page_.say(Text{"layer", "层"}), lines);
     const Index cache = compute::exact_product({cost_.all.cache_bytes_per_token, layer_.keys()});
     const std::string unit = bytes_text(cache);
     page_.paragraph(cache_total, grouped_digits(layer_.keys()), grouped_digits(cache), unit.empty() ? "" : " = " + unit);
   }
 
-  void add_heads() {
-    page_.section({page_.say(heads_section)});
+  // `share_width`: more heads are narrower ones.
+  void add_heads(bool share_width) {
+    page_.section({page_.say({"What stays equal with more heads, and what does not", "头数增加时，什么不变，什么会变"})});
     const Index h = layer_.heads, g = layer_.kv_heads, d_k = layer_.d_k(), d = layer_.d_model();
     const Totals& totals = cost_.first().totals;
     if (h * d_k != d)
@@ -294,7 +287,7 @@ class CostPage {
     if (h > 1)
       page_.paragraph(grows_with_heads, grouped_digits(totals.exponentials), grouped_digits(totals.exponentials / h),
                       grouped_digits(totals.weights_bytes), grouped_digits(totals.weights_bytes / h));
-    page_.paragraph(rank_of_scores, d_k);
+    page_.paragraph(rank_of_scores, d_k, share_width ? not_always_better : Text{});
   }
 
   void add_one_head() {
@@ -323,12 +316,12 @@ show::Document cost_comparison(const Cost& cost, const std::vector<OtherCost>& o
 
 show::Document models_page(Language language) {
   show::PageBuilder page(language);
-  page.title(models_title);
-  show::Table table{
-      {page.say(model_column), page.say(layers_column), "d_model", "h", "g", "d_k", "h·d_k", page.say(parameters_column)},
-      {},
-      {false, true, true, true, true, true, true, true}};
-  show::Table sources{page.header(model_column, source_column), {}};
+  page.title({"Published shapes of attention", "已发表模型的注意力形状"});
+  show::Table table{{page.say(model_column), page.say(Text{"layers", "层数"}), "d_model", "h", "g", "d_k", "h·d_k",
+                     page.say(Text{"parameters a layer", "每层参数"})},
+                    {},
+                    {false, true, true, true, true, true, true, true}};
+  show::Table sources{page.header(model_column, Text{"source", "来源"}), {}};
   Sizes sizes;
   sizes.tokens = 1;
   for (const PublishedModel& model : models) {

@@ -71,19 +71,15 @@ class LayerInspector {
     for (Index item = 0; item < others.shape().batch; ++item)
       std::fill_n(others.matrix(item, head), others.shape().rows * others.shape().cols, 0.0);
     const ValueId output = *plan_.find(StepId::output, number_);
-    const Plan rest = behind_heads(plan_, number_, std::move(others), output);
-    compute::RunOptions options;
-    options.keep.assign(rest.values.size(), false);
-    options.keep[static_cast<std::size_t>(output)] = true;
-    look.without = *compute::run(rest, options).value(output);
-    double change = 0, whole = 0, largest = 0;
+    look.without = *behind_heads(plan_, number_, std::move(others), output).value(output);
+    double change = 0, whole = 0;
+    look.measured[largest_change] = 0;
     for (Index i = 0; i < look.without.size(); ++i) {
       const double y = trace_.value(output)->data()[i], difference = std::abs(y - look.without.data()[i]);
-      largest = std::max(largest, difference);
+      look.measured[largest_change] = std::max(*look.measured[largest_change], difference);
       change = std::hypot(change, difference);
       whole = std::hypot(whole, y);
     }
-    look.measured[largest_change] = largest;
     if (whole > 0) look.measured[relative_change] = change / whole;
   }
 

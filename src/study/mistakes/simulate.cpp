@@ -46,9 +46,10 @@ Written written(const Plan& plan, const Trace& trace) {
   return result;
 }
 
-Trace simulate(const Plan& plan) {
+Trace simulate(const Plan& plan, const Plan* whole) {
   compute::RunOptions options;
   options.keep.assign(plan.values.size(), true);
+  options.whole = whole;
   return compute::run(plan, options);
 }
 

@@ -13,8 +13,8 @@ namespace mha::study {
 using Written = std::array<std::shared_ptr<const Tensor>, step_count>;
 Written written(const Plan& plan, const Trace& trace);
 
-// Computes the plan, keeping all values.
-Trace simulate(const Plan& plan);
+// Computes the plan, keeping all values; where it is a part of a whole, with the bits of that.
+Trace simulate(const Plan& plan, const Plan* whole = nullptr);
 
 // The step whose result a layer gives.
 StepId result_of(const Plan& layer);
