@@ -256,7 +256,24 @@ class Inspect(unittest.TestCase):
             result = run("inspect", *arguments, input=b"")
             self.assertEqual((result.returncode, result.stdout), (2, b""))
             self.assertIn(word, result.stderr.decode())
-        self.assertIn("Head 0 spreads", output("inspect", "worked", "--index-base", "0"))
+        self.assertIn("How far head 0 spreads", output("inspect", "worked", "--index-base", "0"))
+
+    def test_nothing_is_left_out_of_one_head(self):
+        one = {"X": [[1], [2]], "W_O": [[1]], "heads": [{"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}]}
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "p.json")
+            file.write_text(json.dumps(one))
+            page = " ".join(output("inspect", file).split())
+            self.assertIn("h·d_v = 1·1 = 1 column meets 1 row of W_O", page)
+            self.assertIn("It is the only head: none can be left out.", page)
+            for word in ("relative", "Y without head", "what is lost"):
+                self.assertNotIn(word, page)
+            self.assertEqual(told(file)["problems"][0]["layers"][0]["heads"][0]["ablation"]["relative_change"], 1)
+
+    def test_large_results_without_a_head_only_when_asked(self):
+        self.assertNotIn("Y without head", output("inspect", "bag_zh"))
+        self.assertIn("Y without head 4", output("inspect", "bag_zh", "--full"))
+        self.assertIn("Y without head 2", output("inspect", "worked"))
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ class JsonWriter {
   void begin_array(std::string_view name, Spread spread = Spread::lines) { key(name), begin_array(spread); }
   void text(std::string_view name, std::string_view value) { key(name), text(value); }
   void number(std::string_view name, double value, Dtype dtype = Dtype::f64) { key(name), number(value, dtype); }
+  void number(std::string_view name, std::optional<double> value) { key(name), value ? number(*value) : null(); }
   void integer(std::string_view name, std::optional<Index> value) { key(name), value ? integer(*value) : null(); }
   void boolean(std::string_view name, bool value) { key(name), boolean(value); }
   void integers(std::string_view name, std::span<const Index> values);

@@ -15,10 +15,10 @@ namespace {
 constexpr double nearly_nothing = 0.01;  // of the largest entry of W_O
 constexpr double mostly = 0.5;           // of a row's weights
 
-constexpr FindingKind fits(
-    "concat_fits", true,
-    "Split and concatenation fit: h·d_v = {0}·{1} = {2} columns meet {2} rows of W_O, whose result is {3} wide",
-    "拆分与拼接相合：h·d_v = {0}·{1} = {2} 列对应 W_O 的 {2} 行，结果宽 {3}", "d_model is {0}", "d_model 为 {0}");
+constexpr FindingKind fits("concat_fits", true,
+                           "Split and concatenation fit: h·d_v = {0}·{1} = {2} {4} of W_O, whose result is {3} wide",
+                           "拆分与拼接相合：h·d_v = {0}·{1} = {2} 列对应 W_O 的 {2} 行，结果宽 {3}", "d_model is {0}",
+                           "d_model 为 {0}");
 constexpr FindingKind identity("output_identity", true, "W_O is the identity", "W_O 是单位矩阵", "largest difference {0}",
                                "最大差 {0}", "The heads are not mixed here; what follows may do it.",
                                "各头在这里没有混合；后面的计算可以混合它们。");
@@ -46,7 +46,7 @@ constexpr FindingKind unequal_maps(
     "the closest pair differs by up to {0}", "最接近的一对最大差 {0}",
     "Different maps do not make a better model, and heads with similar maps may differ in their values.",
     "权重不同，模型未必更好；权重相近的头，值也可能不同。");
-constexpr FindingKind spread("spread", false, "Head {0} spreads its weights", "头 {0} 的权重有多分散",
+constexpr FindingKind spread("spread", false, "How far head {0} spreads its weights", "头 {0} 的权重有多分散",
                              "entropy {0} nats of at most {1}{2}", "熵 {0} 奈特，至多 {1}{2}");
 constexpr FindingKind looks_at("looks_at", false, "Head {0} looks mostly at {1}", "头 {0} 主要看{1}", "mean weight {0}",
                                "平均权重 {0}", "That is a reader's reading of this input, not a goal of the training.",
@@ -109,7 +109,8 @@ class FindingsOfLayer {
 
   void add_output() {
     const Index width = problem_.heads * problem_.d_v(), d_out = problem_.d_out();
-    add(fits, {static_cast<double>(problem_.d_model())}, problem_.heads, problem_.d_v(), width, d_out);
+    const std::string meeting = width == 1 ? "column meets 1 row" : fmt::format("columns meet {} rows", width);
+    add(fits, {static_cast<double>(problem_.d_model())}, problem_.heads, problem_.d_v(), width, d_out, meeting);
     double difference = 0;
     if (!problem_.output_is_concat && d_out == width)
       for_each_entry(problem_.O.W.shape(), [&](const Entry& entry) {

@@ -16,16 +16,18 @@ constexpr Text reading_section{"What may be read from it", "可以怎样解读"}
 constexpr Text table_section{"The heads", "各头"};
 constexpr Text what_is_meant{
     "Means over all rows that have a key{0}: the entropy of a row (in nats; 0 where one key has all the weight), its "
-    "largest "
-    "weight, and the weights on the token itself, the previous and the first one. Then what is lost without the head: how "
-    "far "
-    "an entry of Y changes at most, and ‖Y − Y without it‖ / ‖Y‖.",
+    "largest weight, and the weights on the token itself, the previous and the first one. {1}",
     "对所有有可看的键的行{0}取平均：一行的熵（单位奈特；全部权重在一个键上时为 0）、最大的权重、"
-    "对词元自己、前一个词元和第一个词元的权重。然后是去掉这个头的损失：Y 的元素的最大改变，以及 ‖Y − 去掉后的 Y‖ / ‖Y‖。"};
+    "对词元自己、前一个词元和第一个词元的权重。{1}"};
+constexpr Text what_is_lost{
+    "Then what is lost without the head: how far an entry of Y changes at most, and ‖Y − Y without it‖ / ‖Y‖.",
+    "然后是去掉这个头的损失：Y 的元素的最大改变，以及 ‖Y − 去掉后的 Y‖ / ‖Y‖。"};
+constexpr Text nothing_left{"It is the only head: none can be left out.", "只有这一个头，去掉后什么也不剩。"};
 constexpr Text of_all_items{", of all {} items", "（共 {} 个样本）"};
 constexpr Text without_head{"Y without head {}", "去掉头 {} 的 Y"};
 constexpr Text largest_of_pairs{"largest difference of the weights of two heads", "两个头的注意力权重的最大差"};
 constexpr Text in_all_layers{"In all {} layers", "所有 {} 层都如此"};
+constexpr Index small_enough = 6;  // rows of Y without each head that stand before the findings
 
 class InspectPage {
  public:
@@ -72,17 +74,19 @@ class InspectPage {
 
   void add_heads(const LayerLook& look) {
     const Index batch = look.layer->batch(), heads = look.layer->heads;
-    const std::string meaning = page_.say(what_is_meant, batch > 1 ? page_.say(of_all_items, batch) : std::string());
+    const std::string meaning = page_.say(what_is_meant, batch > 1 ? page_.say(of_all_items, batch) : std::string(),
+                                          heads > 1 ? what_is_lost : nothing_left);
     if (meaning != std::exchange(meaning_told_, meaning)) page_.paragraph(show::Words(meaning));
     show::Table table{page_.header(Text{"head", "头"}), {}, {true}};
-    for (const HeadMeasure& measure : head_measures) {
-      table.header.push_back(page_.say(measure.title));
-      table.numeric.push_back(true);
-    }
+    const std::size_t measures = heads > 1 ? head_measures.size() : largest_change;
+    for (std::size_t i = 0; i < measures; ++i) table.header.push_back(page_.say(head_measures[i].title));
+    table.numeric.resize(table.header.size(), true);
     for (Index head = 0; head < heads; ++head) {
       table.rows.push_back({fmt::format("{}", page_.counted(head))});
-      for (const Measured& number : look.heads[static_cast<std::size_t>(head)].measured)
+      for (std::size_t i = 0; i < measures; ++i) {
+        const Measured& number = look.heads[static_cast<std::size_t>(head)].measured[i];
         table.rows.back().emplace_back(number ? style_.text(*number) : "—");
+      }
     }
     page_.add(std::move(table));
     Tensor differences({1, 1, heads, heads});
@@ -90,6 +94,7 @@ class InspectPage {
     for (const auto& [a, b, difference, same] : look.pairs)
       differences.at(0, 0, a, b) = differences.at(0, 0, b, a) = difference.value_or(0);
     if (heads > 2) add_matrix(differences, 0, page_.say(largest_of_pairs), {}, *look.layer);
+    if (heads == 1 || (look.layer->queries() > small_enough && !options_.full)) return;
     for (Index head = 0; head < heads; ++head)
       for (Index item = 0; item < batch; ++item)
         add_matrix(look.heads[static_cast<std::size_t>(head)].without, item, page_.say(without_head, page_.counted(head)),
@@ -110,17 +115,12 @@ class InspectPage {
   show::NumberStyle style_{options_.precision, show::NumberStyle::Origin::computed};
 };
 
-void write_number(io::JsonWriter& json, std::string_view key, const Measured& number) {
-  json.key(key);
-  number ? json.number(*number) : json.null();
-}
-
 void write_pairs_and_findings(io::JsonWriter& json, const LayerLook& look, const show::PageOptions& options) {
   json.begin_array("pairs");
   for (const PairLook& pair : look.pairs) {
     json.begin_object(io::Spread::line);
     json.integers("heads", std::array{pair.first + 1, pair.second + 1});
-    write_number(json, "weights_difference", pair.weights_difference);
+    json.number("weights_difference", pair.weights_difference);
     json.begin_array("same_projections", io::Spread::line);
     for (const std::string_view name : pair.same_projections) json.text(name);
     json.end();
@@ -146,7 +146,7 @@ void write_layer(io::JsonWriter& json, Index layer, const LayerLook& look, const
     json.integer("head", static_cast<Index>(head) + 1);
     for (std::size_t i = 0; i < head_measures.size(); ++i) {
       if (i == largest_change) json.begin_object("ablation", io::Spread::line);
-      write_number(json, head_measures[i].key, look.heads[head].measured[i]);
+      json.number(head_measures[i].key, look.heads[head].measured[i]);
     }
     json.end();
     json.end();
