@@ -180,8 +180,6 @@ class Bench {
       json.number("gbytes_per_s", rates(i).gbytes_per_s);
       json.end();
     }
-    json.end();
-    json.end();
     json.finish();
   }
 
@@ -266,10 +264,7 @@ Action setup_bench(CommandLine& app) {
       {{"mha bench mine.json --dtype f32                        ", {"each step of a problem", "题目的每一步"}},
        {"mha bench --tokens 512 --d-model 768 --heads 12        ", {"a layer as in BERT", "与 BERT 相同的一层"}},
        {"mha bench mine.json --keep output --format json        ", {"for a program to read", "供程序读取"}}});
-  return [texts](World& world) {
-    Bench(*texts, world).tell_everything();
-    return Exit::fine;
-  };
+  return [texts](World& world) { Bench(*texts, world).tell_everything(); };
 }
 
 }  // namespace mha::cli

@@ -12,7 +12,15 @@
 namespace mha::cli {
 
 // What a command does once its options are parsed.
-using Action = std::function<Exit(World&)>;
+struct Action : std::function<Exit(World&)> {
+  // Work that returns nothing ends fine.
+  template <typename Work>
+  Action(Work work)
+      : function([work = std::move(work)](World& world) {
+          if constexpr (!std::is_void_v<decltype(work(world))>) return work(world);
+          return work(world), Exit::fine;
+        }) {}
+};
 
 // Each declares the options of its command and returns the action, which reads them after parsing.
 Action setup_run(CommandLine& app);

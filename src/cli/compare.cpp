@@ -1,5 +1,6 @@
 // mha compare: two problems, or one and the same with a mistake made, step by step side by side.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -76,14 +77,6 @@ std::vector<Index> layers_of(const study::Mistake& mistake, const std::vector<Pr
   return possible ? std::vector{*possible} : std::vector<Index>();
 }
 
-// "detail; layer 2"
-std::string told_form(std::string text, const std::vector<Index>& layers, bool is_stack, const show::PageOptions& page) {
-  for (const Index layer : is_stack ? layers : std::vector<Index>())
-    text += (text.empty() ? "" : show::say(page.language, show::phrase::semicolon)) +
-            show::say(page.language, {"layer {}", "第 {} 层"}, layer + page.index_base);
-  return text;
-}
-
 // The first form of the mistake that a layer shows, else its first one, in each of these layers.
 study::Side mistaken_side(const Problem& problem, const std::string& name, const study::Mistake& mistake,
                           std::vector<Index> layers, const show::PageOptions& page, std::vector<show::Words>& remarks) {
@@ -110,9 +103,13 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
     remarks.emplace_back(show::say(page.language, {"This problem cannot show this mistake: every number comes out right.",
                                                    "这道题看不出这种错误：每个数仍然正确。"}) +
                          (page.language == Language::en ? " " : "") + elsewhere(mistake).in(page.language));
+  std::vector<std::string> told;  // "detail; layer 2"
+  if (!detail.empty()) told.push_back(detail);
+  for (const Index layer : problem.layers.empty() ? std::vector<Index>() : layers)
+    told.push_back(show::say(page.language, {"layer {}", "第 {} 层"}, layer + page.index_base));
   std::string id(mistake.id);
-  if (const std::string form = told_form(detail, layers, !problem.layers.empty(), page); !form.empty())
-    id += page.language == Language::en ? fmt::format(" ({})", form) : fmt::format("；{}", form);
+  if (!told.empty())
+    id += show::say(page.language, {" ({})", "；{}"}, fmt::join(told, show::say(page.language, show::phrase::semicolon)));
   return {show::say_words(page.language, with_mistake, {named(problem, page.language), show::Words(id)}), std::move(made)};
 }
 
@@ -189,7 +186,6 @@ Action setup_compare(CommandLine& app) {
                      "有 --mistake、--as-layers、--as-one-head 或 --loop 时，一道题目与自身对照：请只写一道题目"}
               : Text{"name two problems, or one and --mistake ID", "请写两道题目，或一道题目加 --mistake ID"});
     compare_problems(*options, world);
-    return Exit::fine;
   };
 }
 

@@ -7,6 +7,7 @@
 #include "cli/output.hpp"
 #include "cli/sizes.hpp"
 #include "cli/values.hpp"
+#include "core/suggest.hpp"
 #include "study/cost/cost_page.hpp"
 
 namespace mha::cli {
@@ -18,12 +19,6 @@ struct CostOptionTexts {
   PageOptionTexts page;
   OutputTexts output;
 };
-
-const study::NumberType& number_type(const std::optional<std::string>& text, std::string_view otherwise) {
-  std::vector<std::string_view> names;
-  for (const study::NumberType& type : study::number_types) names.push_back(type.name);
-  return study::number_types[parse_choice("--dtype", text ? *text : otherwise, names)];
-}
 
 // What a sweep goes through where it names no numbers: powers of two that divide, and the problem's own.
 std::vector<Index> usual_steps(std::string_view name, const Problem& problem) {
@@ -46,12 +41,11 @@ std::vector<std::string> changes_of_sweep(const std::string& text, const Problem
   const std::size_t equals = text.find('=');
   const std::string name = text.substr(0, equals);
   std::vector<std::string> changes;
-  if (equals == std::string::npos) {
+  if (equals == std::string::npos)
     for (const Index step : usual_steps(name, problem)) changes.push_back(fmt::format("{}={}", name, step));
-  } else {
+  else
     for (const std::string_view item : split_at_commas("--sweep", std::string_view(text).substr(equals + 1)))
       changes.push_back(fmt::format("{}={}", name, item));
-  }
   return changes;
 }
 
@@ -59,9 +53,10 @@ void tell_cost(const CostOptionTexts& texts, World& world) {
   Output output(texts.output, page_or_json, style_from(texts.page, world), world);
   const Language language = language_from(texts.page.lang, world);
   const SizedProblem sized = sized_problem(texts.sizes, false, world);
-  const study::NumberType& type = number_type(texts.dtype, sized.model != nullptr ? "f16" : "f64");
-  std::optional<Index> layers;
-  if (sized.model != nullptr) layers = sized.model->layers;
+  const std::string usual = sized.model != nullptr ? "f16" : "f64";
+  const std::vector<std::string_view> types = column_of(study::number_types, &study::NumberType::name);
+  const study::NumberType& type = study::number_types[parse_choice("--dtype", texts.dtype.value_or(usual), types)];
+  std::optional<Index> layers = sized.model != nullptr ? std::optional(sized.model->layers) : std::nullopt;
   if (texts.layers) layers = parse_number("--layers", *texts.layers, 1, 1 << 20);
   if (layers && !sized.problem.layers.empty())
     throw Error({"--layers: this problem has layers of its own ({}); leave it out", "--layers：这道题自己有 {} 层，请去掉"},
@@ -108,10 +103,7 @@ Action setup_cost(CommandLine& app) {
        {"mha cost --model bert-base --tokens 512 --against heads=1  ", {"what one head costs", "一个头的开销"}},
        {"mha cost --model llama-3-8b --tokens 64 --sweep kv-heads   ", {"what groups save", "分组能省多少"}},
        {"mha cost mine.json --format json                           ", {"for a program", "供程序读取"}}});
-  return [texts](World& world) {
-    tell_cost(*texts, world);
-    return Exit::fine;
-  };
+  return [texts](World& world) { tell_cost(*texts, world); };
 }
 
 }  // namespace mha::cli

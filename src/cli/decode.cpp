@@ -64,10 +64,7 @@ Action setup_decode(CommandLine& app) {
                     {"mha decode mine.json --prompt 3            ", {"first three at once", "先算三个词元"}},
                     {"mha decode causal --heads 1 --steps weights", {" the rows of weights", " 各行权重"}},
                     {"mha decode mine.json --format json         ", {"for a program", "供程序读取"}}});
-  return [texts](World& world) {
-    tell_decoding(*texts, world);
-    return Exit::fine;
-  };
+  return [texts](World& world) { tell_decoding(*texts, world); };
 }
 
 }  // namespace mha::cli

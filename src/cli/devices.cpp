@@ -56,10 +56,7 @@ Action setup_devices(CommandLine& app) {
       {{"mha devices                              ", {"the list", "列表"}},
        {"mha run --device opencl:0 --dtype f32    ", {"compute on one of them", "在其中一个设备上计算"}},
        {"mha run --device opencl:0 --against cpu  ", {"and hold each step against the CPU", "并把每一步与 CPU 对照"}}});
-  return [options](World& world) {
-    list_devices(language_from(options->lang, world), options->output, world);
-    return Exit::fine;
-  };
+  return [options](World& world) { list_devices(language_from(options->lang, world), options->output, world); };
 }
 
 }  // namespace mha::cli

@@ -48,7 +48,6 @@ Action setup_examples(CommandLine& app) {
       world.out.write(example_text(*options->name));
     else
       list_examples(language, options->output, world);
-    return Exit::fine;
   };
 }
 

@@ -287,7 +287,6 @@ Action setup_exercise(CommandLine& app) {
     const study::ExerciseMaker maker(request.sizes, *request.difficulty);
     warn_of_blind_spots(request.sizes, maker.blind_spots(), world);
     request.roster ? write_for_class(request, maker, world) : write_one(request, maker, world);
-    return Exit::fine;
   };
 }
 

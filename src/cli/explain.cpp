@@ -142,10 +142,7 @@ Action setup_explain(CommandLine& app) {
        {"mha explain 'Y[1,1]' --depth all           ", {"down to X and the weights", "一直讲到 X 和权重矩阵"}},
        {"mha explain 'dW_Q1[1,2]' --loss sum       ", {"an entry of the backward pass", "反向传播的一个元素"}},
        {"mha explain 'head1[2,2]' --round 3         ", {"each step rounded, as with a pencil", "每步四舍五入，如同笔算"}}});
-  return [texts](World& world) {
-    explain_entries(explain_request_from(*texts, world), *texts, world);
-    return Exit::fine;
-  };
+  return [texts](World& world) { explain_entries(explain_request_from(*texts, world), *texts, world); };
 }
 
 }  // namespace mha::cli

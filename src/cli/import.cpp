@@ -178,7 +178,6 @@ Action setup_import(CommandLine& app) {
       throw Error({"where to? Name a file, since the paths in it are relative to it: -o problem.json",
                    "写到哪里？请指定文件，其中的路径都相对于它：-o problem.json"});
     import_to(*texts->output, *texts, world);
-    return Exit::fine;
   };
 }
 

@@ -46,10 +46,7 @@ Action setup_inspect(CommandLine& app) {
                    {{"mha inspect bag_zh                  ", {"where four heads look", "四个头各看哪里"}},
                     {"mha inspect monday.json tuesday.json", {"   what holds in both", "   两道题都成立的发现"}},
                     {"mha inspect stack --format json     ", {"for a program", "供程序读取"}}});
-  return [options](World& world) {
-    inspect_problems(*options, world);
-    return Exit::fine;
-  };
+  return [options](World& world) { inspect_problems(*options, world); };
 }
 
 }  // namespace mha::cli

@@ -125,7 +125,6 @@ Action setup_mistakes(CommandLine& app) {
     output.open(std::move(inputs));
     output.write(page.take());
     output.finish();
-    return Exit::fine;
   };
 }
 

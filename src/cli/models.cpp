@@ -28,7 +28,6 @@ Action setup_models(CommandLine& app) {
     else
       output.write(study::models_page(language_from(options->page.lang, world)));
     output.finish();
-    return Exit::fine;
   };
 }
 

@@ -18,7 +18,6 @@ Action setup_schema(CommandLine& app) {
   return [name, names](World& world) {
     if (!*name) throw Error({"which schema? Known are {}", "哪个 schema？可以写 {}"}, listed(names));
     world.out.write(io::schemas()[parse_choice("schema", **name, names)].text);
-    return Exit::fine;
   };
 }
 

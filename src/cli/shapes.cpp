@@ -35,7 +35,6 @@ Action setup_shapes(CommandLine& app) {
     output.open(options->sizes.problem);
     output.write(study::shapes_page(problem, options->labels, language_from(options->page.lang, world)));
     output.finish();
-    return Exit::fine;
   };
 }
 

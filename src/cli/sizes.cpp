@@ -6,15 +6,10 @@
 #include "cli/input.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 
 namespace mha::cli {
 namespace {
-
-const study::PublishedModel& find_model(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const study::PublishedModel& model : study::models) names.push_back(model.name);
-  return study::models[parse_choice("--model", name, names)];
-}
 
 study::Sizes sizes_from(const SizeTexts& texts) {
   study::Sizes sizes;
@@ -50,7 +45,8 @@ SizedProblem sized_problem(const SizeTexts& texts, bool packed, World& world) {
     throw Error({"--model {} and the problem '{}': leave one of them out", "--model {} 和题目 '{}' 只能写一个"},
                 *texts.model, texts.problem[0]);
   if (texts.model) {
-    const study::PublishedModel& model = find_model(*texts.model);
+    const study::PublishedModel& model =
+        study::models[parse_choice("--model", *texts.model, column_of(study::models, &study::PublishedModel::name))];
     if (!sizes.tokens)
       throw Error({"--model {}: for how many tokens? Add --tokens N", "--model {}：多少个词元？请加上 --tokens N"},
                   *texts.model);
@@ -68,8 +64,7 @@ SizedProblem sized_problem(const SizeTexts& texts, bool packed, World& world) {
 
 study::Sizes parse_sizes(std::string_view option, std::string_view text) {
   study::Sizes sizes;
-  std::vector<std::string_view> names;
-  for (const study::SizeName& name : study::size_names) names.push_back(name.name);
+  const std::vector<std::string_view> names = column_of(study::size_names, &study::SizeName::name);
   for (const std::string_view item : split_at_commas(option, text)) {
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos)

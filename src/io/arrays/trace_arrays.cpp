@@ -179,7 +179,6 @@ std::string safetensors_header(const std::vector<TraceArray>& arrays, Dtype dtyp
     json.end();
     begin = end;
   }
-  json.end();
   json.finish();
   return text.text();
 }

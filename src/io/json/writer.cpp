@@ -108,6 +108,7 @@ void JsonWriter::matrix(const double* first, Index rows, Index cols, Dtype dtype
 }
 
 void JsonWriter::finish() {
+  while (!levels_.empty()) end();
   put("\n");
   make_room(buffer_.size());
 }

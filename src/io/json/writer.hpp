@@ -52,7 +52,9 @@ class JsonWriter {
   void row(const double* first, Index count, Dtype dtype = Dtype::f64);
   void matrix(const double* first, Index rows, Index cols, Dtype dtype = Dtype::f64);
 
-  // Ends the last line and hands everything to the sink.
+  // Opens the object that a file of this format is.
+  void begin_file(std::string_view format) { begin_object(), text("format", format), integer("version", 1); }
+  // Ends what is open, and the last line, and hands everything to the sink.
   void finish();
 
  private:

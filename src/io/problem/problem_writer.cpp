@@ -217,7 +217,6 @@ void write_problem(Sink& sink, const Problem& problem) {
   for (const ProblemKey& row : keys_of_problem())
     if (row.write != nullptr && (problem.layers.empty() || row.part == Part::frame))
       row.write({json, problem, reference_of(problem.layer(0).Q.W) == nullptr});
-  json.end();
   json.finish();
 }
 

@@ -209,9 +209,7 @@ void write_trace(Sink& sink, const Problem& problem, const Plan& plan, const Tra
                  bool with_weights) {
   JsonWriter json(sink);
   const ProblemPen pen{json, problem, with_weights, true};
-  json.begin_object();
-  json.text("format", "mha-trace");
-  json.integer("version", 1);
+  json.begin_file("mha-trace");
   write_title(pen);
   json.text("device", trace.device);
   json.text("dtype", dtype_name(trace.dtype));
@@ -219,7 +217,6 @@ void write_trace(Sink& sink, const Problem& problem, const Plan& plan, const Tra
   write_config(pen);
   write_computed(json, problem, plan, trace, selection, with_weights);
   if (plan.is_backward(plan.steps.back())) TraceWriter(json, problem, plan, trace, selection).write_gradients();
-  json.end();
   json.finish();
 }
 

@@ -109,17 +109,13 @@ class AgainstWriter {
   AgainstWriter(io::Sink& sink, const Trace& trace) : json_(sink), trace_(trace) {}
 
   void write(const std::vector<ComparedStep>& steps) {
-    json_.begin_object();
-    json_.text("format", "mha-against");
-    json_.integer("version", 1);
+    json_.begin_file("mha-against");
     json_.text("device", trace_.device);
     json_.text("dtype", dtype_name(trace_.dtype));
     json_.text("against", "cpu f64");
     json_.boolean("pass", all_pass(steps));
     json_.begin_array("steps");
     for (const ComparedStep& step : steps) write(step);
-    json_.end();
-    json_.end();
     json_.finish();
   }
 

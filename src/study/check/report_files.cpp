@@ -41,7 +41,6 @@ class ReportJson {
     }
     json_.key("summary");
     write(Summary(reports));
-    json_.end();
     json_.finish();
   }
 
@@ -157,8 +156,6 @@ class ResultsJson {
     json_.text("visibility", "visible");
     json_.begin_array("tests");
     for (const GradedStep& step : steps) write(step, lines_of(report, step, words), words);
-    json_.end();
-    json_.end();
     json_.finish();
   }
 

@@ -36,9 +36,7 @@ void write_compared(io::JsonWriter& json, const ComparedMatrix& matrix, const Si
 void write_comparison_json(io::Sink& sink, const Comparison& comparison, const Side& left, const Side& right,
                            const MadeOf& made, const Selection& selection) {
   io::JsonWriter json(sink);
-  json.begin_object();
-  json.text("format", "mha-compare");
-  json.integer("version", 1);
+  json.begin_file("mha-compare");
   json.text("left", left.name.plain());
   json.text("right", right.name.plain());
   if (made) json.text(made->first, made->second);
@@ -52,8 +50,6 @@ void write_comparison_json(io::Sink& sink, const Comparison& comparison, const S
   json.begin_array("steps");
   for (const ComparedMatrix& matrix : comparison.matrices)
     if (matrix.is_chosen(selection)) write_compared(json, matrix, left, right);
-  json.end();
-  json.end();
   json.finish();
 }
 

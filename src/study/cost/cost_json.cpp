@@ -7,51 +7,6 @@
 namespace mha::study {
 namespace {
 
-void write_config_of(io::JsonWriter& json, const Cost& cost, std::string_view model) {
-  const Problem& layer = cost.problem.layer(0);
-  json.begin_object("config");
-  if (!model.empty()) json.text("model", model);
-  for (const auto& [name, size] : {std::pair{"batch", layer.batch()},
-                                   {"tokens", layer.queries()},
-                                   {"keys", layer.keys()},
-                                   {"d_model", layer.d_model()},
-                                   {"d_kv", layer.d_kv()},
-                                   {"heads", layer.heads},
-                                   {"kv_heads", layer.kv_heads},
-                                   {"d_k", layer.d_k()},
-                                   {"d_v", layer.d_v()},
-                                   {"d_out", layer.d_out()}})
-    json.integer(name, size);
-  if (layer.mlp) json.integer("mlp", layer.mlp_width());
-  json.integer("layers", cost.layer_count);
-  json.text("dtype", cost.type.name);
-  json.end();
-}
-
-void write_parameters_of(io::JsonWriter& json, const Parameters& parameters) {
-  json.begin_object("parameters");
-  for (const auto& [name, count] : parameters.matrices) json.integer(name, count);
-  json.integer("biases", parameters.biases);
-  if (parameters.norms > 0) json.integer("norms", parameters.norms);
-  json.integer("total", parameters.total);
-  json.end();
-}
-
-void write_steps(io::JsonWriter& json, const std::vector<StepCost>& steps) {
-  json.begin_array("steps");
-  for (const StepCost& step : steps) {
-    json.begin_object(io::Spread::line);
-    json.text("step", name_of(step.step->id).id);
-    const std::array<Index, 4> shape{step.shape.batch, step.shape.heads, step.shape.rows, step.shape.cols};
-    json.integers("shape", shape);
-    json.integer("multiply_adds", step.multiply_adds);
-    json.integer("exponentials", step.exponentials);
-    json.integer("bytes", step.bytes);
-    json.end();
-  }
-  json.end();
-}
-
 void write_totals(io::JsonWriter& json, std::string_view key, const Totals& totals) {
   json.begin_object(key);
   for (const Figure& figure : figures) json.integer(figure.key, totals.*figure.number);
@@ -59,9 +14,41 @@ void write_totals(io::JsonWriter& json, std::string_view key, const Totals& tota
 }
 
 void write_members(io::JsonWriter& json, const Cost& cost, std::string_view model) {
-  write_config_of(json, cost, model);
-  write_parameters_of(json, cost.first().parameters);
-  write_steps(json, cost.first().steps);
+  const Problem& layer = cost.problem.layer(0);
+  json.begin_object("config");
+  if (!model.empty()) json.text("model", model);
+  json.integer("batch", layer.batch());
+  json.integer("tokens", layer.queries());
+  json.integer("keys", layer.keys());
+  json.integer("d_model", layer.d_model());
+  json.integer("d_kv", layer.d_kv());
+  json.integer("heads", layer.heads);
+  json.integer("kv_heads", layer.kv_heads);
+  json.integer("d_k", layer.d_k());
+  json.integer("d_v", layer.d_v());
+  json.integer("d_out", layer.d_out());
+  if (layer.mlp) json.integer("mlp", layer.mlp_width());
+  json.integer("layers", cost.layer_count);
+  json.text("dtype", cost.type.name);
+  json.end();
+  json.begin_object("parameters");
+  const Parameters& parameters = cost.first().parameters;
+  for (const auto& [name, count] : parameters.matrices) json.integer(name, count);
+  json.integer("biases", parameters.biases);
+  if (parameters.norms > 0) json.integer("norms", parameters.norms);
+  json.integer("total", parameters.total);
+  json.end();
+  json.begin_array("steps");
+  for (const StepCost& step : cost.first().steps) {
+    json.begin_object(io::Spread::line);
+    json.text("step", name_of(step.step->id).id);
+    json.integers("shape", std::array{step.shape.batch, step.shape.heads, step.shape.rows, step.shape.cols});
+    json.integer("multiply_adds", step.multiply_adds);
+    json.integer("exponentials", step.exponentials);
+    json.integer("bytes", step.bytes);
+    json.end();
+  }
+  json.end();
   write_totals(json, "totals", cost.first().totals);
   if (cost.has_all_layers) write_totals(json, "all_layers", cost.all);
 }
@@ -71,9 +58,7 @@ void write_members(io::JsonWriter& json, const Cost& cost, std::string_view mode
 void write_cost(io::Sink& sink, const Cost& cost, std::string_view model, std::string_view others_key,
                 const std::vector<OtherCost>& others) {
   io::JsonWriter json(sink);
-  json.begin_object();
-  json.text("format", "mha-cost");
-  json.integer("version", 1);
+  json.begin_file("mha-cost");
   write_members(json, cost, model);
   if (!others.empty()) {
     json.begin_array(others_key);
@@ -85,7 +70,6 @@ void write_cost(io::Sink& sink, const Cost& cost, std::string_view model, std::s
     }
     json.end();
   }
-  json.end();
   json.finish();
 }
 
@@ -105,7 +89,6 @@ void write_models(io::Sink& sink) {
     json.text("source", model.source);
     json.end();
   }
-  json.end();
   json.finish();
 }
 

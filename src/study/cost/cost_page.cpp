@@ -17,8 +17,7 @@ constexpr Text cost_title{"What attention costs", "注意力的开销"};
 constexpr Text how_counted{
     "Counted from the shapes alone. A multiply-add is one product that is added to a sum; those of matrix products are "
     "counted, hidden entries among them. Exponentials are those of the softmax. n tokens, m keys, h heads, g key/value "
-    "heads, "
-    "f hidden units, b items.",
+    "heads, f hidden units, b items.",
     "只按形状计数。一次乘加是把一个乘积加进和里；只计矩阵乘法，被遮住的元素也算在内。指数运算只计 softmax 中的。"
     "n 个词元，m 个键，h 个头，g 个键值头，f 个隐藏单元，b 个样本。"};
 constexpr Text parameters_name{"parameters", "参数"};
@@ -49,8 +48,7 @@ constexpr Text model_column{"name", "名称"};
 constexpr Text not_d_model{"* h·d_k is not d_model: the heads are wider or narrower than d_model/h.",
                            "* h·d_k 不等于 d_model：头比 d_model/h 更宽或更窄。"};
 constexpr Text counted_parameters{
-    "Parameters of the four projections, biases among them; `mha cost --model NAME --tokens N` "
-    "tells the rest.",
+    "Parameters of the four projections, biases among them; `mha cost --model NAME --tokens N` tells the rest.",
     "只计四个投影的参数，偏置也算在内；其余见 `mha cost --model NAME --tokens N`。"};
 
 class CostPage {
@@ -74,9 +72,11 @@ class CostPage {
   show::Document compare(const std::vector<OtherCost>& others) {
     std::vector<Line> lines;
     const std::size_t equals = others.front().change.find('=');
-    const auto same_heads = [&](const OtherCost& other) { return other.cost->problem.layer(0).heads == layer_.heads; };
-    const auto same_width = [&](const OtherCost& other) { return other.cost->problem.layer(0).d_k() == layer_.d_k(); };
-    const bool other_heads = !std::all_of(others.begin(), others.end(), same_heads);
+    bool other_heads = false, other_widths = false;
+    for (const OtherCost& other : others) {
+      other_heads = other_heads || other.cost->problem.layer(0).heads != layer_.heads;
+      other_widths = other_widths || other.cost->problem.layer(0).d_k() != layer_.d_k();
+    }
     const auto add = [&](const std::string& name, const Cost& cost) {
       const std::string width = page_.say(show::phrase::clause) + fmt::format("d_k {}", cost.problem.layer(0).d_k());
       lines.push_back({others.size() > 3 ? name.substr(equals + 1) : other_heads ? name + width : name, cost.first()});
@@ -84,7 +84,7 @@ class CostPage {
     if (others.size() == 1) add(page_.say({"as it is", "原样"}), cost_);
     for (const OtherCost& other : others) add(other.change, *other.cost);
     add_lines(others.front().change.substr(0, equals), lines);
-    add_heads(other_heads && !std::all_of(others.begin(), others.end(), same_width));
+    add_heads(other_heads && other_widths);
     return page_.take();
   }
 

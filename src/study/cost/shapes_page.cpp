@@ -56,8 +56,7 @@ class ShapesPage {
 
   // Of Q in the first layer.
   show::Document write_labels() {
-    for (const Step& step : plan_.steps)
-      if (step.op == Op::split && step.id == StepId::Q && step.layer == 0) add_labels(step);
+    add_labels(*plan_.writer_of(*plan_.find(StepId::Q)));
     return page_.take();
   }
 

@@ -54,9 +54,7 @@ void write_caches(io::JsonWriter& json, const Decoding& decoding, bool stack) {
 void write_decoding(io::Sink& sink, const Problem& problem, const Decoding& decoding, Selection selection) {
   selection.steps[static_cast<std::size_t>(StepId::X)] = false;  // given, not computed
   io::JsonWriter json(sink);
-  json.begin_object();
-  json.text("format", "mha-decode");
-  json.integer("version", 1);
+  json.begin_file("mha-decode");
   io::write_config(json, problem);
   json.begin_array("steps");
   for (const DecodedStep& step : decoding.steps) {
@@ -79,7 +77,6 @@ void write_decoding(io::Sink& sink, const Problem& problem, const Decoding& deco
   json.integer("cache_numbers", decoding.cache_numbers);
   json.end();
   json.number("difference", decoding.difference);
-  json.end();
   json.finish();
 }
 

@@ -76,7 +76,6 @@ void write_answer_template(io::Sink& sink, const Problem& problem) {
     }
     json.end();
   }
-  json.end();
   json.finish();
 }
 
@@ -89,8 +88,6 @@ void write_mistakes(io::Sink& sink, const Problem& problem) {
     for (const Outcome& outcome : outcomes(layers[i]))
       if (outcome.shown_by)
         write_mistake(json, outcome, layers.size() > 1 ? std::optional(static_cast<Index>(i)) : std::nullopt);
-  json.end();
-  json.end();
   json.finish();
 }
 

@@ -13,15 +13,11 @@ class ExplanationWriter {
       : json_(sink), layers_(layers), trace_(layers.front().trace) {}
 
   void write(const std::vector<Explanation>& entries) {
-    json_.begin_object();
-    json_.text("format", "mha-explanation");
-    json_.integer("version", 1);
+    json_.begin_file("mha-explanation");
     json_.text("dtype", dtype_name(trace_.dtype));
     if (trace_.rounding) json_.integer("rounding", *trace_.rounding);
     json_.begin_array("entries");
     for (const Explanation& entry : entries) write_entry(entry);
-    json_.end();
-    json_.end();
     json_.finish();
   }
 

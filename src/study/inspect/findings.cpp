@@ -124,8 +124,8 @@ class FindingsOfLayer {
 
   void add_maps() {
     Measured closest;
-    for (const PairLook& pair : look_.pairs)
-      if (pair.weights_difference) closest = std::min(closest.value_or(*pair.weights_difference), *pair.weights_difference);
+    for (const auto& [a, b, difference, same] : look_.pairs)
+      if (difference) closest = std::min(closest.value_or(*difference), *difference);
     if (closest > same_number) add(unequal_maps, {*closest});
     for (const std::vector<Index>& heads :
          groups([](const PairLook& pair) { return pair.weights_difference && *pair.weights_difference <= same_number; }))

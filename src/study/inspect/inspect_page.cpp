@@ -93,20 +93,19 @@ class InspectPage {
     differences.fill(0);
     for (const auto& [a, b, difference, same] : look.pairs)
       differences.at(0, 0, a, b) = differences.at(0, 0, b, a) = difference.value_or(0);
-    if (heads > 2) add_matrix(differences, 0, page_.say(largest_of_pairs), {}, *look.layer);
+    const auto matrix_of = [&](const Tensor& numbers, Index item, std::string symbol) {
+      if (numbers.shape().batch > 1) symbol += page_.say({", item {}", "，样本 {}"}, page_.counted(item));
+      return show::View(numbers, item, 0, style_, options_.full).matrix(std::move(symbol));
+    };
+    if (heads > 2) page_.add(show::Equation{{matrix_of(differences, 0, page_.say(largest_of_pairs))}});
     if (heads == 1 || (look.layer->queries() > small_enough && !options_.full)) return;
     for (Index head = 0; head < heads; ++head)
-      for (Index item = 0; item < batch; ++item)
-        add_matrix(look.heads[static_cast<std::size_t>(head)].without, item, page_.say(without_head, page_.counted(head)),
-                   StepId::output, *look.layer);
-  }
-
-  void add_matrix(const Tensor& numbers, Index item, std::string symbol, std::optional<StepId> labels,
-                  const Problem& layer) {
-    if (numbers.shape().batch > 1) symbol += page_.say({", item {}", "，样本 {}"}, page_.counted(item));
-    show::Matrix matrix = show::View(numbers, item, 0, style_, options_.full).matrix(std::move(symbol));
-    if (labels) show::add_labels(matrix, layer, *labels, item);
-    page_.add(show::Equation{{std::move(matrix)}});
+      for (Index item = 0; item < batch; ++item) {
+        const Tensor& without = look.heads[static_cast<std::size_t>(head)].without;
+        show::Matrix matrix = matrix_of(without, item, page_.say(without_head, page_.counted(head)));
+        show::add_labels(matrix, *look.layer, StepId::output, item);
+        page_.add(show::Equation{{std::move(matrix)}});
+      }
   }
 
   const show::PageOptions& options_;
@@ -166,9 +165,7 @@ show::Document describe(const Inspection& inspection, const std::vector<Problem>
 void write_inspection(io::Sink& sink, const Inspection& inspection, const std::vector<Problem>& problems,
                       const show::PageOptions& options) {
   io::JsonWriter json(sink);
-  json.begin_object();
-  json.text("format", "mha-inspect");
-  json.integer("version", 1);
+  json.begin_file("mha-inspect");
   json.begin_array("problems");
   for (std::size_t i = 0; i < problems.size(); ++i) {
     json.begin_object();
@@ -183,8 +180,6 @@ void write_inspection(io::Sink& sink, const Inspection& inspection, const std::v
   json.end();
   json.begin_object("over_all");
   write_pairs_and_findings(json, inspection.all, options);
-  json.end();
-  json.end();
   json.finish();
 }
 
