@@ -28,7 +28,7 @@ struct PageOptions {
   Index index_base = 1;
   bool full = false;  // large matrices whole
   Work work = Work::first;
-  bool sources = false;  // of every shown entry where it comes from
+  bool sources = false;                   // of every shown entry where it comes from
   std::optional<ChosenItem> chosen_item;  // the problem is this one item of a batch (select_item)
 };
 

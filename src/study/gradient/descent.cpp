@@ -11,7 +11,7 @@ constexpr Text descent_heading{"Gradient descent", "梯度下降"};
 constexpr Text descent_rule{"each parameter less {} times its gradient", "每个参数减去 {} 乘以它的梯度"};
 constexpr Text after_header{"steps", "步数"};
 constexpr Text loss_header{"loss", "损失"};
-constexpr Text no_number{
+constexpr Text loss_is_no_number{
     "the loss of this problem is given by its gradient alone, so nothing can be seen to fall; write --loss "
     "half_squares:FILE",
     "这道题的损失只给出了梯度，看不出是否下降；请写 --loss half_squares:FILE"};
@@ -26,7 +26,7 @@ Descent descend(const Problem& problem, double rate, int times, const compute::R
     all.keep = compute::values_to_keep(plan, Selection{}, false);
     const Trace trace = compute::run(plan, all);
     const std::optional<double> loss = loss_of(*problem.loss, *trace.value(plan.forward_result()));
-    if (!loss) throw Error(no_number);
+    if (!loss) throw Error(loss_is_no_number);
     descent.losses.push_back(*loss);
     if (i == times) break;
     Problem next = with_parameters(descent.problem, plan, [&](const Tensor& own, ValueId id) {
