@@ -9,6 +9,7 @@
 
 #include "io/arrays/trace_export.hpp"
 #include "show/html/html_writer.hpp"
+#include "show/latex/latex_writer.hpp"
 #include "show/svg/svg_writer.hpp"
 #include "show/text/text_writer.hpp"
 
@@ -41,6 +42,8 @@ inline constexpr std::array formats = {
            {},
            false,
            true},
+    Format{Format::Kind::page, "latex", ".tex", {"a LaTeX document", "LaTeX 文档"}, show::write_latex},
+    Format{Format::Kind::page, "markdown", ".md", {"Markdown with formulas", "带公式的 Markdown"}, show::write_markdown},
     Format{Format::Kind::json, "json", ".json", {"the trace", "JSON 数据"}},
     Format{Format::Kind::csv, "csv", ".csv", {"a line for each answer", "每份答卷一行"}},
     Format{Format::Kind::gradescope, "gradescope", "", {"results.json for Gradescope", "Gradescope 的 results.json"}},

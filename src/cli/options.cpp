@@ -99,6 +99,12 @@ void declare_page_options(CommandLine& app, PageOptionTexts& texts, bool numbers
                  {"colour (auto: on a terminal)", "颜色（auto：在终端上才用）"});
   declare_flag(app, "--ascii", texts.ascii,
                {"draw with ASCII only; titles and labels stay as they are", "只用 ASCII 绘制；标题和词元名称不变"});
+  declare_option(app, "--math", texts.math, "tex|none",
+                 {"of a .md: formulas and matrices for TeX, or boxes of text (tex)",
+                  "用于 .md：公式和矩阵用 TeX，或用文本框（默认 tex）"});
+  declare_flag(app, "--fragment", texts.fragment,
+               {"of a .tex: without a head, for \\input into a document of your own",
+                "用于 .tex：不带导言区，供自己的文档 \\input"});
 }
 
 show::PageOptions page_from(const PageOptionTexts& texts, const World& world, int decimals) {
@@ -115,6 +121,8 @@ show::TextStyle style_from(const PageOptionTexts& texts, const World& world) {
   const std::size_t when = texts.color ? parse_choice("--color", *texts.color, {"auto", "always", "never"}) : 0;
   style.color = when == 0 ? wants_color(world) : when == 1;
   style.ascii = texts.ascii;
+  style.math = !texts.math || parse_choice("--math", *texts.math, {"tex", "none"}) == 0;
+  style.fragment = texts.fragment;
   return style;
 }
 

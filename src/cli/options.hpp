@@ -60,10 +60,10 @@ Loss loss_from(const std::optional<std::string>& text, const Problem& problem);
 // --format, for every command that prints in more than one.
 void declare_format(CommandLine& app, std::optional<std::string>& text, Kinds kinds);
 
-// --lang, --precision, --index-base, --width, --color, --ascii, as written on the command line.
+// --lang, --precision, --index-base, --width, --color, --math, --ascii, --fragment, as written on the command line.
 struct PageOptionTexts {
-  std::optional<std::string> lang, precision, index_base, width, color;
-  bool ascii = false;
+  std::optional<std::string> lang, precision, index_base, width, color, math;
+  bool ascii = false, fragment = false;
 };
 // Without `numbers`, of a page that counts and has no --precision and --index-base.
 void declare_page_options(CommandLine& app, PageOptionTexts& texts, bool numbers = true);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "show/latex/latex_math.hpp"
 #include "show/text/layout.hpp"
 #include "show/text/pen.hpp"
 
@@ -58,9 +59,15 @@ std::string code_span(const std::string& text) {
   return fence + space + text + space + fence;
 }
 
+// Which key a column stands for, the rows of K say.
+std::string bmatrix(const Matrix& matrix, bool row_labels) {
+  return tex_labelled(matrix, "bmatrix", row_labels, full_width_text);
+}
+
 class MarkdownWriter {
  public:
-  MarkdownWriter(const Document& document, int width) : document_(document), pen_(TextStyle{}), width_(width) {
+  MarkdownWriter(const Document& document, const TextStyle& style)
+      : document_(document), pen_(TextStyle{}), width_(style.width), math_(style.math) {
     for (const Block& block : document.blocks)
       if (const auto* section = std::get_if<Section>(&block); section != nullptr && section->level == Section::Level::item)
         head_level_ = 3;
@@ -105,7 +112,8 @@ class MarkdownWriter {
   void write(const StepHeading& step) {
     heading(head_level_ + 1, (step.number ? std::to_string(*step.number) + " " : "") + escaped(step.title));
     text_ += '\n';
-    paragraph(code_span(step.formula) + (step.shapes.empty() ? "" : " · " + escaped(step.shapes)));
+    paragraph((math_ ? "$" + tex_math(step.formula, full_width_text) + "$" : code_span(step.formula)) +
+              (step.shapes.empty() ? "" : " · " + escaped(step.shapes)));
   }
 
   void write(const Note& note) {
@@ -116,8 +124,19 @@ class MarkdownWriter {
     }
   }
 
-  void write(const Equation& equation) { code_block(lay_out(equation, pen_, document_, width_)); }
-  void write(const Work& work) { code_block(lay_out(work, pen_, width_)); }
+  void formula(const std::string& text) { text_ += "$$\n" + text + "\n$$\n"; }
+  void write(const Equation& equation) {
+    if (math_)
+      formula(tex_equation(equation, bmatrix, full_width_text));
+    else
+      code_block(lay_out(equation, pen_, document_, width_));
+  }
+  void write(const Work& work) {
+    if (math_)
+      formula("\\begin{aligned}\n" + tex_work(work, full_width_text) + "\n\\end{aligned}");
+    else
+      code_block(lay_out(work, pen_, width_));
+  }
 
   void write(const Table& table) {
     const std::size_t columns =
@@ -145,6 +164,7 @@ class MarkdownWriter {
   const Document& document_;
   Pen pen_;
   int width_;
+  bool math_;
   int head_level_ = 2;  // of the heading over a head; 3 where the items of a batch have headings of their own
   std::string text_;
 };
@@ -152,7 +172,7 @@ class MarkdownWriter {
 }  // namespace
 
 std::string write_markdown(const Document& document, const TextStyle& style) {
-  return MarkdownWriter(document, style.width).write();
+  return MarkdownWriter(document, style).write();
 }
 
 }  // namespace mha::show
