@@ -19,7 +19,7 @@ struct DecodeTexts {
 };
 
 void tell_decoding(const DecodeTexts& texts, World& world) {
-  Output output(texts.output, page_or_json, style_from(texts.page, world), world);
+  Output output(texts.output, page_json_or_steps, style_from(texts.page, world), world);
   const Arithmetic arithmetic = arithmetic_from(texts.computation);
   show::PageOptions page = page_from(texts.page, world, arithmetic.rounding.value_or(show::PageOptions{}.precision));
   page.full = texts.full;
@@ -39,6 +39,8 @@ void tell_decoding(const DecodeTexts& texts, World& world) {
   for (const std::string& warning : show::warnings(problem, decoding.whole, page)) tell_line(world, warning);
   if (output.kind() == Format::Kind::json)
     study::write_decoding(output.sink(), problem, decoding, page.selection);
+  else if (output.kind() == Format::Kind::steps)
+    study::write_decoding_csv(output.sink(), problem, decoding, page.selection);
   else
     output.write(study::decoding_page(problem, decoding, page));
   output.finish();
@@ -54,7 +56,7 @@ Action setup_decode(CommandLine& app) {
   declare_option(app, "--prompt", texts->prompt, "K",
                  {"so many tokens at once in the first step (1)", "第一步一次计算多少个词元（默认 1）"});
   declare_selection(app, texts->selection);
-  declare_output(app, texts->output, page_or_json);
+  declare_output(app, texts->output, page_json_or_steps);
   declare_computation_options(app, texts->computation);
   declare_page_options(app, texts->page);
   declare_allow_outside(app, texts->allow_outside);

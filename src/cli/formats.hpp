@@ -20,7 +20,7 @@ using PageWriter = std::string (*)(const show::Document& page, const show::TextS
 
 struct Format {
   // What stands in it: a page, or data that the command writes itself. Arrays go to files only, rows at a time.
-  enum class Kind { page, json, csv, gradescope, arrays };
+  enum class Kind { page, json, csv, steps, gradescope, arrays };
   Kind kind;
   std::string_view name, ending;  // without an ending: on stdout, or in any file, by its name alone
   Text what;
@@ -45,6 +45,7 @@ inline constexpr std::array formats = {
     Format{Format::Kind::page, "latex", ".tex", {"a LaTeX document", "LaTeX 文档"}, show::write_latex},
     Format{Format::Kind::page, "markdown", ".md", {"Markdown with formulas", "带公式的 Markdown"}, show::write_markdown},
     Format{Format::Kind::json, "json", ".json", {"the trace", "JSON 数据"}},
+    Format{Format::Kind::steps, "csv", ".csv", {"a line for each entry", "每个元素一行"}},
     Format{Format::Kind::csv, "csv", ".csv", {"a line for each answer", "每份答卷一行"}},
     Format{Format::Kind::gradescope, "gradescope", "", {"results.json for Gradescope", "Gradescope 的 results.json"}},
     Format{Format::Kind::arrays, "npy", ".npy", {"one array of it", "其中一个数组"}, nullptr, io::BinaryFormat::npy},
@@ -60,6 +61,7 @@ inline constexpr std::array formats = {
 // What a command offers.
 using Kinds = std::span<const Format::Kind>;
 inline constexpr std::array page_only = {Format::Kind::page};
+inline constexpr std::array page_json_or_steps = {Format::Kind::page, Format::Kind::json, Format::Kind::steps};
 inline constexpr std::array page_or_json = {Format::Kind::page, Format::Kind::json};
 
 // Those of the table that --format names, joined: "text|json".

@@ -23,6 +23,7 @@
 #include "show/words/phrases.hpp"
 #include "study/check/against.hpp"
 #include "study/gradient/descent.hpp"
+#include "study/table/steps_csv.hpp"
 
 namespace mha::cli {
 namespace {
@@ -43,7 +44,7 @@ struct RunOptionTexts {
 
 constexpr Index most_cells_of_a_picture = 1 << 16;
 
-constexpr std::array run_formats = {Format::Kind::page, Format::Kind::json, Format::Kind::arrays};
+constexpr std::array run_formats = {Format::Kind::page, Format::Kind::json, Format::Kind::steps, Format::Kind::arrays};
 
 // Everything of the command line that can be settled without the problem.
 struct RunRequest {
@@ -363,6 +364,12 @@ class Run {
   void write(io::Sink& sink, const Format& format, const show::TextStyle& style) const {
     if (format.kind == Format::Kind::page) sink.write(format.write(page(format), style));
     if (format.kind == Format::Kind::json) io::write_trace(sink, problem_, plan_, trace_, exported_, texts_.with_weights);
+    if (format.kind == Format::Kind::steps) write_steps(sink);
+  }
+
+  void write_steps(io::Sink& sink) const {
+    sink.write(study::steps_csv_header);
+    study::write_steps_csv(sink, problem_, plan_, trace_, exported_, 0, gradients_);
   }
 
   void write_to_stdout() {

@@ -72,7 +72,7 @@ class Latex(unittest.TestCase):
         for dots in (r"\cdots", r"\vdots", r"\ddots"):
             self.assertIn(dots, source)
         self.compile()
-        self.page("run", self.folder / "p.json", "--full", "--heads", "1", "--work", "all", "--steps", "weights,output")
+        self.page("run", self.folder / "p.json", "--full", "--heads", "1", "--steps", "weights")
         self.compile()
         (self.folder / "p.json").write_text(json.dumps(problem_with([f"t{i}" for i in range(300)])))
         self.assertIn(b"leave out --full", run("run", self.folder / "p.json", "--full", "--format", "latex").stderr)
@@ -80,7 +80,7 @@ class Latex(unittest.TestCase):
     def test_other_commands(self):
         for code, *arguments in ((0, "mistakes", "worked"), (0, "explain", "worked", "Y[1,1]"), (0, "decode", "causal"),
                                  (1, "check", "worked", "tests/golden/answer_two_mistakes.json"), (0, "run", "block"),
-                                 (0, "compare", "worked", "--mistake", "no_scale"), (0, "run", "rotary")):
+                                 (0, "compare", "worked", "--mistake", "no_scale")):
             with self.subTest(arguments[0]):
                 self.page(*arguments, code=code)
                 self.compile()

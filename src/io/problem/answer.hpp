@@ -34,7 +34,8 @@ struct Answer {
 
 // Each throws Error where the text cannot be read as matrices of numbers. A matrix of nothing but null is one that was not
 // filled in, and is left out; null elsewhere is a blank entry, but −∞ in masked scores, as JavaScript writes it. Files that
-// end in .npz or .safetensors hold arrays under the names of steps, a .npy file the matrix `as`.
+// end in .csv are tables of steps (read_table), those in .npz or .safetensors hold arrays under the names of steps, a .npy
+// file the matrix `as`.
 Answer read_answer_file(const std::string& path, const std::optional<std::string>& as = std::nullopt);
 Answer read_answer_fd(int fd, std::string_view name);  // standard input
 // One line of a file, whose `line` counts from 1; the answer takes the name that stands in it.
@@ -74,6 +75,13 @@ std::vector<std::string> known_matrix_names();
 
 // By the ending of the path.
 bool holds_arrays(std::string_view path);
+
+// A table with a line for each entry, as `run -o steps.csv` writes it and spreadsheets keep it; what has no value is null.
+// Throws Error.
+Node read_table(const std::string& path);
+inline bool holds_table(std::string_view path) {
+  return path.ends_with(".csv");
+}
 
 // An object of matrices under flat names ("weights1", "A1"); a .npy file's is called `as`, or as the file is. Arrays that
 // are not called as steps are null, for the reader to pass over. Throws Error.

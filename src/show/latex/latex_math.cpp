@@ -84,6 +84,7 @@ class TexFormula {
   std::string sign(std::string_view text) const {
     constexpr std::string_view plain = "()[]+-=/,.:;!|<>";
     if (text.size() == 1 && plain.find(text.front()) != std::string_view::npos) return std::string(text);
+    if (text == "−") return "-";
     const std::string_view macro = sign_in(tex_signs, text);
     return macro.empty() ? "\\text{" + text_(text) + "}" : std::string(macro);
   }

@@ -95,6 +95,13 @@ Index position_of_row(const Scene& scene, const Step& rotation, Index row);
 
 enum class Axis { none, queries, keys };
 
+struct Axes {
+  Axis rows = Axis::none;
+  Axis columns = Axis::none;
+};
+// Of a value.
+Axes axes_of(const Plan& plan, const Value& value);
+
 // The labels of one item's queries or keys; empty where the person gave none.
 const std::vector<std::string>& labels_of(const Problem& problem, Axis axis, Index item);
 

@@ -10,11 +10,6 @@
 namespace mha::show {
 namespace {
 
-struct Axes {
-  Axis rows = Axis::none;
-  Axis columns = Axis::none;
-};
-
 Axes axes_of_step(StepId step) {
   switch (step) {
     case StepId::X:
@@ -49,6 +44,8 @@ Axes axes_of_step(StepId step) {
   return {};
 }
 
+}  // namespace
+
 Axes axes_of(const Plan& plan, const Value& value) {
   if (value.gradient == Value::Gradient::row_sums) return {Axis::queries, Axis::none};
   if (value.gradient != Value::Gradient::none && plan.value(value.of).shape.rows == value.shape.rows)
@@ -65,6 +62,8 @@ Axes axes_of(const Plan& plan, const Value& value) {
   }
   return {};
 }
+
+namespace {
 
 std::vector<std::string> shown_labels(const Problem& problem, Axis axis, Index item, const Shown& shown, const Past* past) {
   const std::vector<std::string>& all = labels_of(problem, axis, item);

@@ -44,6 +44,7 @@ Index dropped_before(const Problem& layer, Index next);
 
 show::Document decoding_page(const Problem& problem, const Decoding& decoding, const show::PageOptions& options);
 
+void write_decoding_csv(io::Sink& sink, const Problem& problem, const Decoding& decoding, Selection selection);
 void write_decoding(io::Sink& sink, const Problem& problem, const Decoding& decoding, Selection selection);
 
 }  // namespace mha::study

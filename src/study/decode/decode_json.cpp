@@ -1,7 +1,8 @@
-// Decoding as JSON: each step in the form of a trace.
+// Decoding in files: each step in the form of a trace.
 #include "io/json/writer.hpp"
 #include "io/problem/trace_writer.hpp"
 #include "study/decode/decode.hpp"
+#include "study/table/steps_csv.hpp"
 
 namespace mha::study {
 namespace {
@@ -50,6 +51,13 @@ void write_caches(io::JsonWriter& json, const Decoding& decoding, bool stack) {
 }
 
 }  // namespace
+
+void write_decoding_csv(io::Sink& sink, const Problem& problem, const Decoding& decoding, Selection selection) {
+  selection.steps[static_cast<std::size_t>(StepId::X)] = false;  // given, not computed
+  sink.write(steps_csv_header);
+  for (const DecodedStep& step : decoding.steps)
+    write_steps_csv(sink, problem, step.plan, with_dropped_keys(step), selection, step.first);
+}
 
 void write_decoding(io::Sink& sink, const Problem& problem, const Decoding& decoding, Selection selection) {
   selection.steps[static_cast<std::size_t>(StepId::X)] = false;  // given, not computed
