@@ -113,7 +113,7 @@ class Bench {
     }
     options_.keep = compute::values_to_keep(plan_, kept_, false);
     if (texts.loop) loop_ms_ = 0;
-    output_.open(texts.problem);
+    output_.open();
   }
 
   void tell_everything() {

@@ -173,7 +173,6 @@ class Check {
 
   std::vector<std::string> inputs(const std::vector<io::AnswerSource>& answers) const {
     std::vector<std::string> inputs = texts_.answers;
-    if (common_) inputs.insert(inputs.end(), common_->problem.files.begin(), common_->problem.files.end());
     if (texts_.points) inputs.push_back(*texts_.points);
     inputs.push_back(*texts_.problem);
     for (const io::AnswerSource& answer : answers) {

@@ -99,6 +99,7 @@ Exit dispatch(const std::vector<std::string>& arguments, World& world) {
 
 int cli(const std::vector<std::string>& arguments, World& world) {
   world.language = language_of(arguments, world);
+  world.inputs.clear();
   const auto end = [&world](Exit exit, const Saying& sentence) {
     try {
       tell_line(world, sentence.in(world.language));

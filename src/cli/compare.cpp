@@ -117,7 +117,7 @@ void compare_problems(const CompareOptions& options, World& world) {
   show::PageOptions page = page_from(options.page, world);
   page.full = options.full;
   Output output(options.output, page_or_json, style_from(options.page, world), world);
-  const auto [problems, inputs] = read_problems(options.problems, world, options.allow_outside);
+  const std::vector<Problem> problems = read_problems(options.problems, world, options.allow_outside);
   choose(options.selection, problems, page);
   const Problem& problem = problems.front();
   const study::Side left{named(problem, page.language), study::layered(problem)};
@@ -138,7 +138,7 @@ void compare_problems(const CompareOptions& options, World& world) {
   } else {
     right = {named(problems[1], page.language), study::layered(problems[1])};
   }
-  output.open(inputs);
+  output.open();
   const study::Comparison comparison = study::compare(left.computed.numbers, right.computed.numbers);
   if (output.kind() == Format::Kind::json)
     study::write_comparison_json(output.sink(), comparison, left, right, made, page.selection);

@@ -72,7 +72,7 @@ void tell_cost(const CostOptionTexts& texts, World& world) {
   if (texts.sweep)
     for (const std::string& change : changes_of_sweep(*texts.sweep, sized.problem.layer(0))) add("--sweep", change);
   const auto cost = study::cost_of(sized.problem, type, layers);
-  output.open(texts.sizes.problem);
+  output.open();
   if (output.kind() == Format::Kind::json)
     study::write_cost(output.sink(), *cost, sized.model != nullptr ? sized.model->name : "",
                       texts.against ? "against" : "sweep", others);

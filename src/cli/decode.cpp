@@ -30,9 +30,7 @@ void tell_decoding(const DecodeTexts& texts, World& world) {
   choose(texts.selection, {&problem, 1}, page);
   const int tokens = static_cast<int>(problem.queries());
   const int prompt = texts.prompt ? parse_number("--prompt", *texts.prompt, 1, tokens) : 1;
-  std::vector<std::string> inputs = problem.files;
-  inputs.push_back(name);
-  output.open(std::move(inputs));
+  output.open();
   compute::RunOptions options{
       {}, arithmetic.dtype, arithmetic.rounding, device_from(arithmetic, world), arithmetic.threads};
   const study::Decoding decoding = study::decode(problem, prompt, page.index_base, std::move(options));

@@ -40,7 +40,7 @@ void list_devices(Language language, const OutputTexts& texts, World& world) {
   if (const std::optional<Saying> lack = compute::opencl_lack())
     page.paragraph({"no OpenCL device: {}", "没有 OpenCL 设备：{}"}, *lack);
   Output output(texts, page_only, style_from({}, world), world);
-  output.open({});
+  output.open();
   output.write(page.take());
   output.finish();
 }

@@ -27,7 +27,7 @@ void list_examples(Language language, const OutputTexts& texts, World& world) {
   }
   page.add(std::move(table));
   Output output(texts, page_only, style_from({}, world), world);
-  output.open({});
+  output.open();
   output.write(page.take());
   output.finish();
 }

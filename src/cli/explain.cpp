@@ -95,16 +95,14 @@ void explain_entries(ExplainRequest request, const ExplainTexts& texts, World& w
   const bool json = output.kind() == Format::Kind::json;
   Problem problem = read_problem(request.problem, world, request.allow_outside);
   const bool backward = std::any_of(request.entries.begin(), request.entries.end(), study::names_gradient);
-  if (backward) problem.loss = loss_from(texts.loss, problem);
+  if (backward) problem.loss = loss_from(texts.loss, problem, world);
   choose_one_item(texts.computation, request.page, problem);
   Plan plan = make_plan(problem);
   if (backward) plan = with_gradient(std::move(plan), *problem.loss);
   std::vector<study::ExplainedRange> ranges;
   for (const std::string& entry : request.entries)
     ranges.push_back({study::parse_entry(entry, problem, plan, request.page.index_base), {}});
-  std::vector<std::string> inputs = problem.files;
-  inputs.push_back(request.problem);
-  output.open(std::move(inputs));
+  output.open();
   const Trace trace = trace_of(plan, ranges, request, world);
   if (json) request.page.index_base = 1;  // as in all files
   const show::Scenes layers = show::scenes_of(problem, plan, trace, request.page);

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "cli/values.hpp"
+#include "core/error.hpp"
 #include "core/suggest.hpp"
+#include "io/files/paths.hpp"
 
 namespace mha::cli {
 namespace {
@@ -41,6 +43,19 @@ const Format* format_of_file(std::string_view path, Kinds kinds) {
   for (const Format* format : offered(kinds))
     if (!format->ending.empty() && path.size() > format->ending.size() && path.ends_with(format->ending)) return format;
   return nullptr;
+}
+
+const Format& format_of_output(const std::string& path, Kinds kinds, const Format& otherwise, bool is_named,
+                               bool needs_ending) {
+  const Format* format = format_of_file(path, kinds);
+  if (is_named) return otherwise;
+  if (format != nullptr) return *format;
+  const auto status = io::status_of(path);
+  if (path.starts_with("/dev/") || (status && !S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode))) return otherwise;
+  const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+  if (!needs_ending && name.find('.', 1) >= name.size() - 1) return otherwise;
+  throw Error({"-o '{}': the ending says what to write; known are {}", "-o '{}'：由扩展名决定写什么；可用的有 {}"}, path,
+              endings_text(kinds));
 }
 
 Saying endings_text(Kinds kinds) {

@@ -73,6 +73,11 @@ const Format& format_named(const std::optional<std::string>& name, Kinds kinds);
 // By the ending of a file; null where it says nothing.
 const Format* format_of_file(std::string_view path, Kinds kinds);
 
+// What -o writes into this file: `otherwise` where --format named it, or where no ending is to be had (/dev/stdout, a pipe)
+// or needed; else what its ending says. Throws Error where that is nothing that the command writes.
+const Format& format_of_output(const std::string& path, Kinds kinds, const Format& otherwise, bool is_named,
+                               bool needs_ending);
+
 // ".txt (the page without colour), .json (the trace)"
 Saying endings_text(Kinds kinds);
 

@@ -29,20 +29,7 @@ bool exists(const std::string& path) {
   return stat(path.c_str(), &status) == 0;
 }
 
-}  // namespace
-
-bool is_example(const std::string& name) {
-  return find_example(name) != nullptr;
-}
-
-std::string_view example_text(const std::string& name) {
-  if (const io::EmbeddedFile* example = find_example(name)) return example->text;
-  throw Error(
-      {"no example is called '{}'.{} `mha examples` lists them", "没有叫 '{}' 的示例。{}`mha examples` 列出全部示例"}, name,
-      suggestion(name));
-}
-
-Problem read_problem(const std::string& name, World& world, bool allow_outside) {
+Problem problem_of(const std::string& name, World& world, bool allow_outside) {
   if (name == "-") {
     if (world.input_is_terminal)
       tell(world, {"reading the problem from standard input; end it with Ctrl-D", "正从标准输入读取题目；按 Ctrl-D 结束"});
@@ -67,6 +54,26 @@ Problem read_problem(const std::string& name, World& world, bool allow_outside) 
   return io::read_problem_file(name, allow_outside);
 }
 
+}  // namespace
+
+bool is_example(const std::string& name) {
+  return find_example(name) != nullptr;
+}
+
+std::string_view example_text(const std::string& name) {
+  if (const io::EmbeddedFile* example = find_example(name)) return example->text;
+  throw Error(
+      {"no example is called '{}'.{} `mha examples` lists them", "没有叫 '{}' 的示例。{}`mha examples` 列出全部示例"}, name,
+      suggestion(name));
+}
+
+Problem read_problem(const std::string& name, World& world, bool allow_outside) {
+  Problem problem = problem_of(name, world, allow_outside);
+  if (!is_example(name)) world.inputs.push_back(name);
+  world.inputs.insert(world.inputs.end(), problem.files.begin(), problem.files.end());
+  return problem;
+}
+
 std::string one_problem(const std::vector<std::string>& names, const char* otherwise) {
   if (names.size() > 1)
     throw Error(
@@ -76,15 +83,14 @@ std::string one_problem(const std::vector<std::string>& names, const char* other
   return names.empty() ? otherwise : names.front();
 }
 
-NamedProblems read_problems(const std::vector<std::string>& names, World& world, bool allow_outside) {
+std::vector<Problem> read_problems(const std::vector<std::string>& names, World& world, bool allow_outside) {
   refuse_two_standard_inputs(names);
-  NamedProblems read{{}, names};
+  std::vector<Problem> problems;
   for (const std::string& name : names) {
-    Problem& problem = read.problems.emplace_back(read_problem(name, world, allow_outside));
+    Problem& problem = problems.emplace_back(read_problem(name, world, allow_outside));
     if (problem.title.empty()) problem.title.en = name;
-    read.inputs.insert(read.inputs.end(), problem.files.begin(), problem.files.end());
   }
-  return read;
+  return problems;
 }
 
 void refuse_two_standard_inputs(const std::vector<std::string>& names) {

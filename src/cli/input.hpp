@@ -10,18 +10,14 @@
 namespace mha::cli {
 
 // `name` is a file, "-" for standard input, or the name of an example. Files with its matrices may lie outside its folder
-// only with `allow_outside`.
+// only with `allow_outside`. It and they are inputs of the world from then on.
 Problem read_problem(const std::string& name, World& world, bool allow_outside = false);
 
 // The one that is named, else this example.
 std::string one_problem(const std::vector<std::string>& names, const char* otherwise = "worked");
 
-// Several, each called as its title says, else as it is named here; and all files that are read for them.
-struct NamedProblems {
-  std::vector<Problem> problems;
-  std::vector<std::string> inputs;
-};
-NamedProblems read_problems(const std::vector<std::string>& names, World& world, bool allow_outside);
+// Several, each called as its title says, else as it is named here.
+std::vector<Problem> read_problems(const std::vector<std::string>& names, World& world, bool allow_outside);
 
 // Each of these may be "-", but only one of them.
 void refuse_two_standard_inputs(const std::vector<std::string>& names);

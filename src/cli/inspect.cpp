@@ -21,8 +21,8 @@ void inspect_problems(const InspectOptions& options, World& world) {
   Output output(options.output, page_or_json, style_from(options.page, world), world);
   if (output.kind() == Format::Kind::json) page.index_base = 1;  // as all files
   const std::vector<std::string> names = options.problems.empty() ? std::vector<std::string>{"worked"} : options.problems;
-  const auto [problems, inputs] = read_problems(names, world, options.allow_outside);
-  output.open(inputs);
+  const std::vector<Problem> problems = read_problems(names, world, options.allow_outside);
+  output.open();
   const study::Inspection inspection = study::inspect(problems, page);
   if (output.kind() == Format::Kind::json)
     write_inspection(output.sink(), inspection, problems, page);

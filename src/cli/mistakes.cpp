@@ -111,18 +111,15 @@ Action setup_mistakes(CommandLine& app) {
     show::PageOptions page_options = page_from(options->page, world);
     show::PageBuilder page(page_options.language, page_options.index_base);
     Output output(options->output, page_only, style_from(options->page, world), world);
-    std::vector<std::string> inputs;
     if (options->problem) {
       const Problem problem = read_problem(*options->problem, world, options->allow_outside);
-      inputs = problem.files;
-      inputs.push_back(*options->problem);
       if (options->layers)
         page_options.selection.layers = parse_layers(*options->layers, problem.layer_count(), page_options);
       list_layers(problem, page_options, page);
     } else {
       list_all(page);
     }
-    output.open(std::move(inputs));
+    output.open();
     output.write(page.take());
     output.finish();
   };

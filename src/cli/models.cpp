@@ -22,7 +22,7 @@ Action setup_models(CommandLine& app) {
                     {"mha cost --model llama-2-70b --tokens 4096  ", {"what one of them costs", "其中一个的开销"}}});
   return [options](World& world) {
     Output output(options->output, page_or_json, style_from(options->page, world), world);
-    output.open({});
+    output.open();
     if (output.kind() == Format::Kind::json)
       study::write_models(output.sink());
     else

@@ -73,7 +73,8 @@ void declare_loss(CommandLine& app, std::optional<std::string>& text) {
                   "sum，或 mse、half_squares、cross_entropy、gradient 加 :FILE（JSON 或 .npy 矩阵）（默认用题目的 loss）"});
 }
 
-Loss loss_from(const std::optional<std::string>& text, const Problem& problem) {
+Loss loss_from(const std::optional<std::string>& text, const Problem& problem, World& world) {
+  if (text) world.inputs.push_back(text->substr(text->find(':') + 1));
   if (text) return io::loss_named(*text, problem);
   if (problem.loss) return *problem.loss;
   throw Error(

@@ -55,7 +55,7 @@ void declare_allow_outside(CommandLine& app, bool& allow_outside);
 
 // --loss, which wins over the problem's own; one of both must be there.
 void declare_loss(CommandLine& app, std::optional<std::string>& text);
-Loss loss_from(const std::optional<std::string>& text, const Problem& problem);
+Loss loss_from(const std::optional<std::string>& text, const Problem& problem, World& world);
 
 // --format, for every command that prints in more than one.
 void declare_format(CommandLine& app, std::optional<std::string>& text, Kinds kinds);

@@ -66,11 +66,12 @@ Output::Output(const OutputTexts& texts, Kinds kinds, const show::TextStyle& sty
     : file_(texts.file), format_(&format_named(texts.format, kinds)), style_(style), world_(world) {
   if (!file_) return;
   style_.color = false;
-  if (const Format* format = format_of_file(*file_, kinds); format != nullptr && !texts.format) format_ = format;
+  format_ = &format_of_output(*file_, kinds, *format_, texts.format.has_value(), false);
 }
 
 void Output::open(std::vector<std::string> inputs) {
   if (!file_) return;
+  inputs.insert(inputs.end(), world_.inputs.begin(), world_.inputs.end());
   io::refuse_overwriting({*file_}, inputs);
   opened_.emplace_back(*file_);
 }

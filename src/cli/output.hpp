@@ -26,8 +26,8 @@ class Output {
   Output(const OutputTexts& texts, Kinds kinds, const show::TextStyle& style, World& world);
 
   Format::Kind kind() const { return format_->kind; }
-  // The inputs of the command must not be written over.
-  void open(std::vector<std::string> inputs);
+  // After the inputs were read: they must not be written over, nor these that the world does not know.
+  void open(std::vector<std::string> inputs = {});
   io::Sink& sink();
   void write(const show::Document& page, bool pause = false);
   void finish();

@@ -59,20 +59,14 @@ struct RunRequest {
   int times = 1;
 };
 
-// --format goes before the ending, but arrays are what no --format names. What is no ordinary file (/dev/stdout, a pipe)
-// has no ending to go by.
-const Format& format_of_output(const std::string& path, const Format& otherwise, bool is_named) {
+// --format goes before the ending, but arrays are what no --format names.
+const Format& format_of_export(const std::string& path, const Format& otherwise, bool is_named) {
   const Format* format = format_of_file(path, run_formats);
   if (format != nullptr && is_named && format->kind == Format::Kind::arrays)
     throw Error({"-o '{}' is a file of arrays, and --format {} is another; leave --format out",
                  "-o '{}' 是数组文件，而 --format {} 是另一种格式；请去掉 --format"},
                 path, otherwise.name);
-  if (is_named) return otherwise;
-  if (format != nullptr) return *format;
-  const auto status = io::status_of(path);
-  if (path.starts_with("/dev/") || (status && !S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode))) return otherwise;
-  throw Error({"-o '{}': the ending says what to write; known are {}", "-o '{}'：由扩展名决定写什么；可用的有 {}"}, path,
-              endings_text(run_formats));
+  return format_of_output(path, run_formats, otherwise, is_named, true);
 }
 
 // "dA,dZ", "dS-dQ", "parameters". The forward steps stand on the page where they are asked for, and in every file.
@@ -107,7 +101,7 @@ RunRequest run_request_from(const RunOptionTexts& texts, const World& world) {
   request.problem = one_problem(texts.problem);
   request.format = &format_named(texts.format, run_formats);
   for (const std::string& path : texts.output)
-    request.outputs.emplace_back(path, &format_of_output(path, *request.format, texts.format.has_value()));
+    request.outputs.emplace_back(path, &format_of_export(path, *request.format, texts.format.has_value()));
   request.arithmetic = arithmetic_from(texts.computation);
   if (texts.against) {
     std::vector<std::string_view> known{"cpu"};
@@ -174,7 +168,7 @@ class Run {
         request_(std::move(request)),
         world_(world),
         problem_(read_problem(request_.problem, world, texts.allow_outside)) {
-    if (texts_.gradient) problem_.loss = loss_from(texts_.loss, problem_);
+    if (texts_.gradient) problem_.loss = loss_from(texts_.loss, problem_, world);
     choose_item(texts_.computation, request_.page, problem_);
     SelectionTexts selection = texts_.selection;
     if (texts_.gradient) selection.steps.reset();  // which chose gradients
@@ -189,9 +183,7 @@ class Run {
   Exit tell_everything() {
     const compute::Device device = device_from(request_.arithmetic, world_);
     // The files are opened before the computation, so that a folder that cannot be written is known at once.
-    std::vector<std::string> inputs = problem_.files;
-    inputs.push_back(request_.problem);
-    io::refuse_overwriting(paths(), inputs);
+    io::refuse_overwriting(paths(), world_.inputs);
     std::deque<io::OutputFile> files;
     Exit opened = Exit::fine;
     std::erase_if(request_.outputs,

@@ -32,7 +32,7 @@ Action setup_shapes(CommandLine& app) {
   return [options](World& world) {
     Output output(options->output, page_only, style_from(options->page, world), world);
     const Problem problem = sized_problem(options->sizes, true, world).problem;
-    output.open(options->sizes.problem);
+    output.open();
     output.write(study::shapes_page(problem, options->labels, language_from(options->page.lang, world)));
     output.finish();
   };

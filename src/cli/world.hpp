@@ -20,7 +20,8 @@ struct World {
   int terminal_width = 80;                              // columns of the terminal behind `out`; 80 where there is none
   std::function<std::string(const char*)> environment;  // "" for a variable that is not set
   bool error_is_terminal = false;
-  Language language = Language::en;  // of pages and messages; cli() sets it
+  Language language = Language::en;      // of pages and messages; cli() sets it
+  std::vector<std::string> inputs = {};  // what was read so far, which no output may overwrite
 };
 
 // The language of the locale's name (LC_ALL, LC_MESSAGES, LANG, the first that is set): Chinese for zh…, else English. No

@@ -40,7 +40,8 @@ constexpr std::array spellings = {
     Respelling{U'σ', "s"},      Respelling{U'Φ', "Phi"},   Respelling{U'½', "1/2"},    Respelling{U'π', "pi"},
     Respelling{U'₀', "0"},      Respelling{U'₁', "1"},     Respelling{U'₂', "2"},      Respelling{U'₃', "3"},
     Respelling{U'₄', "4"},      Respelling{U'₅', "5"},     Respelling{U'₆', "6"},      Respelling{U'₇', "7"},
-    Respelling{U'₈', "8"},      Respelling{U'₉', "9"},     Respelling{U'⁻', "^-"},     Respelling{U'\u0302', "^"},
+    Respelling{U'₈', "8"},      Respelling{U'₉', "9"},     Respelling{U'—', "-"},      Respelling{U'±', "+-"},
+    Respelling{U'÷', "/"},      Respelling{U'‖', "||"},    Respelling{U'⁻', "^-"},     Respelling{U'\u0302', "^"},
 };
 
 constexpr bool is_under_root(char c) {

@@ -2,6 +2,8 @@
 #include "show/text/text_writer.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 
 #include "show/text/layout.hpp"
 #include "show/text/pen.hpp"
@@ -12,6 +14,7 @@ namespace {
 
 constexpr int indent = 3;
 constexpr int heading_rule = 4;   // columns that the rules around a heading take at least
+constexpr int least_column = 8;   // columns in which a header or a text may be broken
 constexpr int widest_prose = 80;  // longer lines are hard to read; matrices may be wider
 
 class TextWriter {
@@ -123,36 +126,84 @@ class TextWriter {
     for (std::string& text : lay_out(work, pen_, prose_width_ - indent)) line(std::move(text), indent);
   }
 
-  // All columns but the last are as wide as they need; the last one is broken into lines.
+  using Cells = std::vector<std::string>;
+
+  static bool is_numeric(const Table& table, std::size_t column) {
+    return column < table.numeric.size() && table.numeric[column];
+  }
+
+  // Of the columns: all that their cells take, headers broken at words where they do not fit; the last one, where it is of
+  // text, has what is left. Nothing where a row is wider than `room` even so.
+  static std::optional<std::vector<int>> widths_of(const std::vector<Cells>& rows, const Table& table, int room) {
+    const std::size_t columns = rows.front().size();
+    std::vector<int> whole(columns), least(columns);
+    for (std::size_t i = 0; i < columns; ++i) {
+      const bool has_rest = i + 1 == columns && !is_numeric(table, i);
+      for (const Cells& row : rows) {
+        const int width = display_width(row[i]), needed = has_rest || &row == &rows.front() ? least_column : width;
+        whole[i] = std::max(whole[i], has_rest ? std::min(width, least_column) : width);
+        least[i] = std::max(least[i], std::min(width, needed));
+      }
+      for (const Piece& word : pieces_of(rows.front()[i])) least[i] = std::max(least[i], display_width(word.text));
+    }
+    room -= 2 * static_cast<int>(columns - 1);
+    for (int most = *std::max_element(whole.begin(), whole.end()); most >= 0; --most) {
+      std::vector<int> widths(columns);
+      for (std::size_t i = 0; i < columns; ++i) widths[i] = std::max(least[i], std::min(whole[i], most));
+      const int all = std::accumulate(widths.begin(), widths.end(), 0);
+      if (all > room) continue;
+      if (!is_numeric(table, columns - 1)) widths.back() += room - all;
+      return widths;
+    }
+    return std::nullopt;
+  }
+
   void write(const Table& table) {
-    std::vector<std::vector<std::string>> rows(1);
+    std::vector<Cells> rows(1);
     for (const std::string& name : table.header) rows.front().push_back(pen_.own(name));
     for (const std::vector<Words>& row : table.rows) {
       rows.emplace_back();
       for (const Words& words : row) rows.back().push_back(pen_.words(words));
     }
-    std::vector<int> widths;
-    for (const std::vector<std::string>& row : rows)
-      for (std::size_t column = 0; column < row.size(); ++column) {
-        widths.resize(std::max(widths.size(), row.size()));
-        widths[column] = std::max(widths[column], display_width(row[column]));
+    const int by = table.within_step ? indent : 0;
+    auto widths = widths_of(rows, table, prose_width_ - by);
+    if (!widths) widths = widths_of(rows, table, width_ - by);
+    if (!widths) return write_records(rows, by);
+    for (const Cells& row : rows) write_row(row, *widths, table, by, &row == &rows.front());
+  }
+
+  void write_row(const Cells& row, const std::vector<int>& widths, const Table& table, int by, bool is_header) {
+    std::vector<Cells> cells;
+    std::size_t lines = 1;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool breaks = is_header || (i + 1 == row.size() && !is_numeric(table, i));
+      cells.push_back(breaks ? fill(pieces_of(row[i]), widths[i]) : Cells{row[i]});
+      lines = std::max(lines, cells.back().size());
+    }
+    for (std::size_t at = 0; at < lines; ++at) {
+      std::string text;
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        const std::string cell = at < cells[i].size() ? cells[i][at] : "";
+        text += (is_numeric(table, i) ? pad_left(cell, widths[i]) : pad_right(cell, widths[i])) + "  ";
       }
-    for (std::vector<std::string>& row : rows) {
-      for (std::size_t column = 0; column < std::min(row.size(), table.numeric.size()); ++column)
-        if (table.numeric[column]) row[column] = spaces(widths[column] - display_width(row[column])) + row[column];
-      write_row(row, widths, table.within_step ? indent : 0, &row == &rows.front());
+      text.erase(text.find_last_not_of(' ') + 1);
+      line(is_header ? pen_.bold(text) : text, by);
     }
   }
 
-  void write_row(const std::vector<std::string>& row, const std::vector<int>& widths, int by, bool is_header) {
-    if (row.empty()) return;
-    std::string before;
-    for (std::size_t column = 0; column + 1 < row.size(); ++column) before += pad_right(row[column], widths[column]) + "  ";
-    before += row.back().substr(0, row.back().find_first_not_of(' '));
-    const int hang = display_width(before);
-    for (const std::string& text : fill(pieces_of(row.back()), prose_width_ - by - hang)) {
-      line(is_header ? pen_.bold(before + text) : before + text, by);
-      before = spaces(hang);
+  // What does not stand side by side stands one below the other, each cell behind the name of its column.
+  void write_records(const std::vector<Cells>& rows, int by) {
+    int names = 0;
+    for (const std::string& name : rows.front()) names = std::max(names, display_width(name));
+    names = std::min(names, (prose_width_ - by) / 2);
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      if (i > 1) line("");
+      for (std::size_t column = 0; column < rows[i].size(); ++column) {
+        const Cells name = fill(pieces_of(rows.front()[column]), names);
+        const Cells cell = fill(pieces_of(rows[i][column]), prose_width_ - by - names - 2);
+        for (std::size_t at = 0; at < std::max(name.size(), cell.size()); ++at)
+          line(pad_right(at < name.size() ? name[at] : "", names) + "  " + (at < cell.size() ? cell[at] : ""), by);
+      }
     }
   }
 
