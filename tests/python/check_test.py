@@ -19,7 +19,7 @@ from pathlib import Path
 
 from mha import MHA, environment, run
 
-SIGNS = {"wrong": 1, "right": 0, "unusable": 2}
+SIGNS = {"wrong": 1, "right": 0, "unusable": 2, "incomplete": 1}
 
 
 def trace_of(*arguments):

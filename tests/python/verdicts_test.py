@@ -83,7 +83,55 @@ class Groups(InFolder):
         self.assertEqual([found["scores", 1], found["scores", 2]], ["following", "following"])
 
 
+    def test_numbers_of_heads_that_may_be_those_of_groups(self):
+        """Of h query heads and g key/value heads, K1 … Kg alone, in either numbering."""
+        heads = json.loads(run("run", "grouped", "--format", "json").stdout)["heads"]
+        g = max(head["kv_head"] for head in heads)
+        self.assertTrue(1 < g < len(heads))
+        of_groups = [next(head["K"] for head in heads if head["kv_head"] == k) for k in range(1, g + 1)]
+        of_queries = [head["K"] for head in heads[:g]]
+        self.assertNotEqual(of_groups, of_queries)
+        judged = lambda Ks: self.report(self.write("answer.json", {f"K{i}": K for i, K in enumerate(Ks, 1)}),
+                                        problem="grouped")[0]
+        for Ks, given in ((of_groups, len(heads)), (of_queries, g)):
+            self.assertEqual((judged(Ks)["verdict"], judged(Ks)["given"]), ("right", given))
+        of_queries[0] = [[x + 5 for x in row] for row in of_queries[0]]
+        self.assertEqual(self.wrong_heads(judged(of_queries)), [1])
+        page = run("check", "grouped", self.folder / "answer.json").stdout.decode()
+        self.assertIn("K and V were read as those of query heads", page)
+
+    def wrong_heads(self, report):
+        return [step["head"] for step in report["steps"] if step["verdict"] == "wrong"]
+
+
+class PassedOver(InFolder):
+    def test_reports_say_what_was_passed_over(self):
+        twice = json.loads(run("run", "worked_twice", "--format", "json").stdout)
+        third = {"layers": twice["layers"] + [{**twice["layers"][1], "layer": 3}]}
+        path = self.write("answer.json", third)
+        self.assertIn("no layer 3", self.report(path, problem="worked_twice")[0]["message"])
+        self.assertIn("no layer 3", run("check", "worked_twice", path, "--format", "csv").stdout.decode())
+        self.assertIn("no layer 3", self.report(path, "--hint", "1", problem="worked_twice")[0]["message"])
+
+
 class Blanks(InFolder):
+    def test_null_is_minus_infinity_only_where_a_key_is_hidden_and_the_row_filled_in(self):
+        masked = [[None if x == "-inf" else x for x in row] for row in CAUSAL["heads"][0]["masked"]]
+        self.assertIn(None, masked[0])
+        self.assertEqual(self.verdict({"M1": masked}, problem="causal"), "right")
+        blank = [None] * len(masked[0])
+        self.assertEqual(self.verdict({"M1": masked[:-1] + [blank]}, problem="causal"), "incomplete")
+        self.assertEqual(self.verdict({"M1": [blank] + masked[1:]}, problem="causal"), "incomplete")
+        visible = masked[:-1] + [[None] + masked[-1][1:]]
+        self.assertEqual(self.verdict({"M1": visible}, problem="causal"), "incomplete")
+
+    def test_a_blank_in_X(self):
+        X = [row[:] for row in WORKED["X"]]
+        answer = {"X": X, "Q1": WORKED["heads"][0]["Q"]}
+        self.assertEqual(self.verdict(answer), "right")
+        X[0][1] = None
+        self.assertEqual(self.verdict(answer), "incomplete")
+
     def test_a_wrong_answer_says_its_blanks(self):
         output = [row[:] for row in WORKED["output"]]
         output[0][0], output[1][1] = 99, None

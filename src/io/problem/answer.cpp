@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -191,10 +190,6 @@ void AnswerReader::take(Node& node, StepId step, std::optional<Index> head, std:
   if (node.as<Null>() != nullptr) return answer_.left_blank.push_back(step);
   Grid& grid = expect_rows(node, Entries::answers);
   if (grid.nulls.size() == grid.numbers.size()) return answer_.left_blank.push_back(step);
-  if (step == StepId::masked) {
-    for (const std::size_t hidden : grid.nulls) grid.numbers[hidden] = -std::numeric_limits<double>::infinity();
-    grid.nulls.clear();
-  }
   AnswerMatrix matrix{
       step,    head,  std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls), std::move(grid.writing),
       kv_head, layer_};

@@ -57,10 +57,16 @@ Report Checker::check(const io::Answer& answer) const {
   report.layers = count;
   report.unknown = answer.unknown;
   for (const io::AnswerMatrix& matrix : answer.matrices)
-    if (matrix.step != StepId::X) report.blanks += static_cast<Index>(matrix.blank.size());
+    if (matrix.step != StepId::masked) report.blanks += static_cast<Index>(matrix.blank.size());
   std::vector<GivenMatrices> given;
   given.reserve(layers_.size());
-  for (int i = 0; i < count; ++i) given.emplace_back(answer, layers_[static_cast<std::size_t>(i)].problem(), i, count);
+  for (int i = 0; i < count; ++i) {
+    const LayerChecker& layer = layers_[static_cast<std::size_t>(i)];
+    given.emplace_back(answer, layer.problem(), i, count);
+    report.blanks += given.back().fill_hidden(layer.truth(StepId::masked));
+    if (const auto remark = given.back().spread_groups(layer.problem(), [&](StepId step) { return layer.truth(step); }))
+      add_once(report.remarks, *remark);
+  }
   tell_misplaced(answer, count, report);
   const Precision precision =
       recognise_forms(given, tolerance_, [this](std::size_t layer, StepId step) { return layers_[layer].truth(step); });

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "study/mistakes/hidden_keys.hpp"
 
 namespace mha::study {
 namespace {
@@ -48,6 +49,33 @@ bool is_projection(StepId step) {
   return step == StepId::Q || step == StepId::K || step == StepId::V;
 }
 
+constexpr double clearly_off = 0.01;
+const Saying read_as_heads = say({"K and V were read as those of query heads, which they fit better than key/value heads",
+                                  "K、V 按查询头的编号来读：比按键/值头更吻合"});
+const Saying read_as_groups = say({"K and V were read as those of key/value heads, which they fit better than query heads",
+                                   "K、V 按键/值头的编号来读：比按查询头更吻合"});
+
+// Whether `truth`, of all heads, has a matrix of this shape for this head.
+bool belongs_to(const GivenMatrix& matrix, const Tensor* truth, Index head) {
+  const Shape& shape = matrix.numbers.shape();
+  return truth != nullptr && head < truth->shape().heads && shape.has_matrices_as(truth->shape()) &&
+         shape.batch == truth->shape().batch;
+}
+
+// The squares of the differences beside those of the true numbers, at the most 1.
+double share_off(const GivenMatrix& matrix, const Tensor* truth, Index head) {
+  if (!belongs_to(matrix, truth, head)) return 1;
+  double off = 0, all = 0;
+  for_each_entry(matrix.numbers.shape(), [&](const Entry& at) {
+    const double right = truth->at({at.item, head, at.row, at.column});
+    const Shape& shape = matrix.numbers.shape();
+    if (matrix.is_blank((at.item * shape.rows + at.row) * shape.cols + at.column)) return;
+    off += (matrix.numbers.at(at) - right) * (matrix.numbers.at(at) - right);
+    all += right * right;
+  });
+  return off < all ? off / all : off > 0 ? 1 : 0;
+}
+
 // Heads of one group have the same keys and values.
 bool is_shared(StepId step) {
   return step == StepId::K || step == StepId::V || step == StepId::K_rot;
@@ -64,7 +92,6 @@ std::optional<int> layer_of(const io::AnswerMatrix& matrix, int layers) {
 GivenMatrices::GivenMatrices(const io::Answer& answer, const Problem& problem, int layer, int layers) {
   for (const io::AnswerMatrix& matrix : answer.matrices)
     if (layer_of(matrix, layers) == layer) place(matrix, problem);
-  if (problem.kv_heads < problem.heads) spread_groups(problem);
 }
 
 const GivenMatrix* GivenMatrices::find(StepId step, Index head) const {
@@ -127,23 +154,61 @@ void GivenMatrices::put(StepId step, Index head, GivenMatrix matrix) {
       name.id, name.per_head ? std::to_string(head + 1) : "");
 }
 
-// K1 … Kg beside more heads of other steps are those of the key/value heads: each serves a group of query heads.
-void GivenMatrices::spread_groups(const Problem& problem) {
+Index GivenMatrices::fill_hidden(const Tensor* masked) {
+  Index left = 0;
+  for (auto& [head, matrix] : of(StepId::masked)) {
+    if (matrix.blank.empty()) continue;
+    const Shape& shape = matrix.numbers.shape();
+    const bool fits = belongs_to(matrix, masked, head);
+    for (Index row = 0; row < shape.batch * shape.rows; ++row) {
+      const auto first = matrix.blank.begin() + row * shape.cols, end = first + shape.cols;
+      const bool filled_in = fits && std::find(first, end, false) != end;
+      for (Index j = 0; j < shape.cols; ++j) {
+        if (!first[j]) continue;
+        const Entry at{row / shape.rows, head, row % shape.rows, j};
+        if (!filled_in || masked->at(at) != minus_infinity) {
+          ++left;
+          continue;
+        }
+        first[j] = false;
+        matrix.numbers.data()[row * shape.cols + j] = minus_infinity;
+      }
+    }
+  }
+  return left;
+}
+
+std::optional<Saying> GivenMatrices::spread_groups(const Problem& problem, const TruthOf& truth_of) {
   const Index groups = problem.kv_heads;
-  const bool more_elsewhere = most_heads() != groups;
-  for (const StepName& name : step_names) {
-    const StepId step = name.step;
-    if (!is_shared(step)) continue;
-    Heads& own = of(step);
+  if (groups == problem.heads) return std::nullopt;
+  std::vector<StepId> unclear;
+  double as_heads = 0, as_groups = 0;  // how far off the matrices are, each 1 at the most
+  bool all_groups = most_heads() != groups;
+  for (const StepId step : {StepId::K, StepId::K_rot, StepId::V}) {
     if (says_group_[static_cast<std::size_t>(step)].value_or(false)) {
-      spread_in_group(own, problem);
+      spread_in_group(of(step), problem);
       continue;
     }
-    if (!more_elsewhere || heads(step) != groups || static_cast<Index>(own.size()) != groups) continue;
-    Heads spread;
-    for (Index head = 0; head < problem.heads; ++head) spread.emplace(head, own.at(broadcast(head, groups, problem.heads)));
-    own = std::move(spread);
+    if (of(step).empty() || heads(step) > groups) continue;
+    unclear.push_back(step);
+    all_groups = all_groups && static_cast<Index>(of(step).size()) == groups;
+    for (const auto& [head, matrix] : of(step)) {
+      as_heads += share_off(matrix, truth_of(step), head);
+      as_groups += share_off(matrix, truth_of(step), head * (problem.heads / groups));
+    }
   }
+  const bool told_apart = std::abs(as_heads - as_groups) > clearly_off;
+  const bool group_heads = told_apart ? as_groups < as_heads : all_groups;
+  for (const StepId step : unclear) {
+    if (!group_heads) break;
+    Heads spread;
+    for (Index head = 0; head < problem.heads; ++head)
+      if (const auto own = of(step).find(broadcast(head, groups, problem.heads)); own != of(step).end())
+        spread.emplace(head, own->second);
+    of(step) = std::move(spread);
+  }
+  if (!told_apart || std::min(as_heads, as_groups) < clearly_off) return std::nullopt;
+  return group_heads ? read_as_groups : read_as_heads;
 }
 
 // What one head of a group has, all of them have.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -31,6 +32,14 @@ class GivenMatrices {
   // numbers.
   GivenMatrices(const io::Answer& answer, const Problem& problem, int layer = 0, int layers = 1);
 
+  // Blanks of masked scores where the true ones hide a key of a row that is filled in elsewhere are −∞, which JavaScript
+  // writes as null. So many are left.
+  Index fill_hidden(const Tensor* masked);
+  // K and V of heads 1 … g may be those of query heads, or of the g key/value heads, each of which serves a group: read as
+  // what they are nearer to. Says which, where neither would be right.
+  using TruthOf = std::function<const Tensor*(StepId)>;
+  std::optional<Saying> spread_groups(const Problem& problem, const TruthOf& truth_of);
+
   // Null where it was not given. Steps of all heads have head 0 alone.
   const GivenMatrix* find(StepId step, Index head) const;
   bool empty() const;
@@ -56,7 +65,6 @@ class GivenMatrices {
   void place(const io::AnswerMatrix& matrix, const Problem& problem);
   void place_all_heads(const io::AnswerMatrix& matrix, StepId step, const Problem& problem);
   void put(StepId step, Index head, GivenMatrix matrix);
-  void spread_groups(const Problem& problem);
   void spread_in_group(Heads& own, const Problem& problem) const;
   Index most_heads() const;
 

@@ -113,10 +113,11 @@ std::string ReportWords::gaps(const Report& report) const {
 
 std::string ReportWords::message(const Report& report, std::optional<Hint> level) const {
   if (report.unusable) return report.unusable->in(language_);
-  if (report.is_right()) return "";
-  std::vector<std::string> sentences = level ? hint(report, *level) : std::vector{verdict(report)};
+  std::vector<std::string> sentences;
+  if (!report.is_right()) sentences = level ? hint(report, *level) : std::vector{verdict(report)};
   if (!level && !report.findings.empty())
     for (std::string& cause : causes(report.findings.front())) sentences.push_back(std::move(cause));
+  for (const Saying& key : report.unknown) sentences.push_back(key.in(language_));
   std::string text;
   for (const std::string& sentence : sentences) {
     const bool ended = text.ends_with('.') || text.ends_with(':') || text.ends_with("。") || text.ends_with("：");
