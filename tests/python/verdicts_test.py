@@ -114,6 +114,79 @@ class PassedOver(InFolder):
         self.assertIn("no layer 3", self.report(path, "--hint", "1", problem="worked_twice")[0]["message"])
 
 
+class NextLayer(InFolder):
+    """What a layer of a stack reads shows what the person took for the result of the one before."""
+
+    def setUp(self):
+        super().setUp()
+        worked = json.loads(run("examples", "worked").stdout)
+        self.X = worked["X"]
+        self.attention = {key: worked[key] for key in ("heads", "W_O")}
+
+    def stack(self, **block):
+        return self.write("stack.json", {"X": self.X, "layers": [self.attention | block, self.attention | block]})
+
+    def computed(self, X, **block):
+        """The steps of one layer that reads X."""
+        trace = json.loads(run("run", self.write("layer.json", {"X": X, **self.attention, **block}), "--format", "json").stdout)
+        return {key: trace[key] for key in ("heads", "concat", "output", "residual", "norm") if key in trace}
+
+    def judged(self, first, second, stack):
+        return self.report(self.write("answer.json", {"layers": [first, second]}), problem=stack)[0]
+
+    def test_a_residual_sum_that_was_forgotten_in_the_layer_before(self):
+        first = self.computed(self.X)
+        second = self.computed(first["output"], residual=True)
+        report = self.judged(first, second, self.stack(residual=True))
+        self.assertEqual((report["first_wrong"], report["mistakes"]),
+                         ({"layer": 1, "step": "residual", "head": None}, ["residual_forgotten"]))
+        self.assertEqual(report["given"], report["of"] - 1)
+        self.assertEqual([step["verdict"] for step in report["steps"] if step.get("layer") == 2 and step["step"] != "X"],
+                         ["following"] * 16 )
+        whole = self.computed(self.X, residual=True)
+        del whole["residual"]  # not written down, but worked with
+        second = self.computed((np.array(first["output"]) + self.X).tolist(), residual=True)
+        self.assertEqual(self.judged(whole, second, self.stack(residual=True))["verdict"], "right")
+
+    def test_a_norm_that_was_forgotten_in_the_layer_before(self):
+        block = {"residual": True, "norm": {"kind": "layer"}, "norm_place": "post"}
+        first = self.computed(self.X, residual=True)
+        report = self.judged(first, self.computed(first["residual"], **block), self.stack(**block))
+        self.assertEqual((report["first_wrong"], report["mistakes"]),
+                         ({"layer": 1, "step": "norm", "head": None}, ["norm_missing"]))
+
+    def test_a_layer_that_reads_X_again(self):
+        for block in ({}, {"residual": True}):
+            first = self.computed(self.X, **block)
+            report = self.judged(first, first, self.stack(**block))
+            self.assertEqual((report["first_wrong"], report["mistakes"]),
+                             ({"layer": 2, "step": "Q", "head": 1}, ["layer_reads_x"]))
+            self.assertEqual([step["verdict"] for step in report["steps"] if step["step"] == "output"],
+                             ["right", "following"])
+
+
+class Required(InFolder):
+    """Steps of one layer of a stack."""
+
+    def test_of_one_layer(self):
+        layers = json.loads(run("run", "worked_twice", "--format", "json").stdout)["layers"]
+        answer = {"layer1.Y": layers[0]["output"]}
+        self.assertEqual(self.verdict(answer, "--require", "layer1.Y", problem="worked_twice"), "right")
+        self.assertEqual(self.verdict(answer, "--require", "Y", problem="worked_twice"), "incomplete")
+        self.assertEqual(self.verdict(answer, "--require", "concat,layer2.Y", problem="worked_twice"), "incomplete")
+        path = self.folder / "answer.json"
+        scores = [self.report(path, "--points", points, problem="worked_twice")[0]["score"]
+                  for points in ("all=0,output=1", "all=0,output=1,layer2.output=4", "all=0,layer1.output=1")]
+        np.testing.assert_allclose(scores, [1 / 2, 1 / 5, 1])
+
+    def test_a_step_that_is_not_there(self):
+        path = self.write("answer.json", {"Y": WORKED["output"]})
+        for step in ("final_norm", "Y,layer2.Y", "mask"):
+            result = run("check", "worked", path, "--require", step)
+            self.assertEqual((result.returncode, result.stdout), (2, b""), step)
+            self.assertIn("--require", result.stderr.decode())
+
+
 class Blanks(InFolder):
     def test_null_is_minus_infinity_only_where_a_key_is_hidden_and_the_row_filled_in(self):
         masked = [[None if x == "-inf" else x for x in row] for row in CAUSAL["heads"][0]["masked"]]

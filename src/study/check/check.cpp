@@ -76,7 +76,16 @@ Report Checker::check(const io::Answer& answer) const {
                    [](const Judged& a, const Judged& b) { return a.matrices.size() > b.matrices.size(); });
   Budget budget;
   Handed handed;
-  for (std::size_t i = 0; i < given.size(); ++i) handed = layers_[i].check(given[i], precision, handed, budget, report);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Report before = report;
+    const Handed received = handed;
+    handed = layers_[i].check(given[i], precision, received, budget, report);
+    if (i + 1 == given.size() || !layers_[i + 1].goes_on_from_last(given[i + 1], precision, handed)) continue;
+    GivenMatrices passed_on = given[i].with(*handed.last, handed.result);  // what the person took for the layer's result
+    report = before;
+    ++report.inferred;
+    handed = layers_[i].check(passed_on, precision, received, budget, report);
+  }
   report.of = nothing_given().of;
   const auto is_judged = [](const StepVerdict& step) {  // X is the problem's own
     return step.verdict != Verdict::not_given && (step.step != StepId::X || step.verdict == Verdict::wrong);

@@ -62,7 +62,7 @@ class Examination {
   // The likeliest mistake found last comes first, then what follows from all that is given, then what was meant.
   Handed hand_on() const {
     if (!by_.layer) return {};
-    Handed handed{{}, truth_.at(result_of(plan_.plan))->used};
+    Handed handed{{}, truth_.at(result_of(plan_.plan))->used, result_of(plan_.plan), {}, {}};
     const auto add = [&](const Reading& reading, const RowPlan& plan) {
       const auto& row = reading.at(result_of(plan.plan));  // a mistake may put norms elsewhere
       const auto is_there = [&](const Uncertain& way) { return way.numbers == row->used.numbers; };
@@ -74,6 +74,13 @@ class Examination {
     add(reading_, plan_);
     for (const Reading& reading : without_slips_) add(reading, plan_);
     add(truth_, plan_);
+    for (const StepName& name : step_names)
+      if (given_.heads(name.step) > 0 && !is_of_no_layer(name.step)) handed.last = name.step;
+    const auto& last = handed.last ? reading_.at(*handed.last) : std::optional<StepReading>();
+    if (handed.last == handed.result || !last || !(last->used.numbers->shape() == handed.sound.numbers->shape()))
+      handed.last.reset();
+    else
+      handed.as_it_is = last->used;
     return handed;
   }
 

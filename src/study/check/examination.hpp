@@ -23,6 +23,10 @@ void add_once(std::vector<Saying>& sayings, const Saying& saying);
 struct Handed {
   std::vector<Uncertain> ways;
   Uncertain sound;
+  // The last step that was given, where it is not the one that the layer gives: who forgot the rest goes on from there.
+  StepId result = StepId::X;
+  std::optional<StepId> last;
+  Uncertain as_it_is;
 };
 
 // What an answer is read against, and with what its mistakes are looked for.

@@ -109,6 +109,12 @@ GivenMatrices GivenMatrices::without(StepId step, const std::vector<Index>& head
   return result;
 }
 
+GivenMatrices GivenMatrices::with(StepId step, StepId once_more) const {
+  GivenMatrices result = *this;
+  result.of(once_more) = of(step);
+  return result;
+}
+
 Index GivenMatrices::heads(StepId step) const {
   return of(step).empty() ? 0 : of(step).rbegin()->first + 1;
 }

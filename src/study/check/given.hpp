@@ -45,6 +45,8 @@ class GivenMatrices {
   bool empty() const;
   // The same without what was given for this step in these heads.
   GivenMatrices without(StepId step, const std::vector<Index>& heads) const;
+  // The same with what was given for a step of all heads once more, for another one.
+  GivenMatrices with(StepId step, StepId once_more) const;
   // One more than the highest head that was given; 0 where none was.
   Index heads(StepId step) const;
 

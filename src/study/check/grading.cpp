@@ -25,7 +25,9 @@ void grade(Report& report, const Grading& grading) {
   const auto is_given = [](const StepVerdict& step) {
     return step.step != StepId::X && step.verdict != Verdict::not_given;
   };
-  report.given = std::min(report.of, static_cast<Index>(std::count_if(report.steps.begin(), report.steps.end(), is_given)));
+  report.given =
+      std::min(report.of, static_cast<Index>(std::count_if(report.steps.begin(), report.steps.end(), is_given))) -
+      report.inferred;
   double earned = 0, all = 0;
   for (const GradedStep& step : graded_steps(report, grading)) {
     all += step.points;

@@ -137,6 +137,15 @@ LayerChecker::Read LayerChecker::read_best(GivenMatrices& given, const Precision
   return *std::move(best);
 }
 
+bool LayerChecker::goes_on_from_last(GivenMatrices given, const Precision& precision, const Handed& received) const {
+  if (!received.last || given.empty()) return false;
+  const std::optional<StepId> before = first_wrong_step(read_best(given, precision, received).reading);
+  if (!before) return false;
+  given.input = received.as_it_is;
+  const std::optional<StepId> now = first_wrong_step(read(given, precision).reading);
+  return !now || *now > *before;
+}
+
 std::vector<LayerChecker::FairPlan> LayerChecker::plans_of(std::vector<FairForm> forms) {
   std::vector<FairPlan> plans;
   plans.reserve(forms.size());

@@ -26,6 +26,10 @@ class LayerChecker {
   Handed check(GivenMatrices& given, const Precision& precision, const Handed& received, Budget& budget,
                Report& report) const;
 
+  // Whether the work stays right longer where the layer reads what was given last in the one before, as it is, than where
+  // it reads what follows from it.
+  bool goes_on_from_last(GivenMatrices given, const Precision& precision, const Handed& received) const;
+
  private:
   // What the answer was read against: the formulas, or the fair form of them that the person used.
   struct Read {

@@ -119,6 +119,7 @@ struct Report {
   std::vector<Judged> judged;   // the form of most matrices first
   int decimals = 0;             // the most that are written
   Index blanks = 0;             // entries of given matrices that were not filled in
+  Index inferred = 0;           // matrices that were not given, but the next layer reads them
   bool all_blank = false;       // there are matrices, with nothing filled in
 
   // As it is graded.

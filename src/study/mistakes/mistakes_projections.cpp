@@ -133,6 +133,12 @@ void relu_projection(Forms& forms) {
   for (const Projection& projection : projections) edit.append(relu(product_of(projection, forms.problem)));
 }
 
+void layer_reads_x(Forms& forms) {
+  if (!forms.problem.first_X) return;
+  PlanEditor& edit = forms.add();
+  edit.read_instead(edit.value(StepId::X), edit.constant("X", *forms.problem.first_X), {});
+}
+
 // W_QKV or b_QKV: what all three projections have, side by side.
 Tensor fused(const std::array<Tensor, 3>& parts) {
   Index width = 0;
@@ -247,6 +253,9 @@ constexpr std::array projection_rows = {
             "直接把 X 当作 Q、K、V：三者都要用各自的权重矩阵对 X 作投影"),
     Mistake("v_not_projected", StepId::V, 'C', of<not_projected, StepId::V>, "X itself was used as V: the values are X·W_V",
             "直接把 X 当作 V：值应为 X·W_V"),
+    Mistake("layer_reads_x", StepId::Q, 'A', layer_reads_x,
+            "this layer read X again: each layer of a stack reads what the layer before it gives",
+            "这一层又读了 X：多层堆叠时，每一层读的是前一层的输出"),
     Mistake("relu_projection", StepId::Q, 'B', relu_projection,
             "negative entries of Q, K and V were set to 0 (relu): a projection has no activation function",
             "把 Q、K、V 中的负数置成了 0（ReLU）：投影之后没有激活函数"),
