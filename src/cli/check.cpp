@@ -57,6 +57,13 @@ double points_from(std::string_view text) {
   return parse_tolerance(fmt::format("--points {}=", text.substr(0, sign)), text.substr(sign + 1));
 }
 
+// "all", "Q-weights", "layer2.output".
+study::StepChoice choice_from(std::string_view text, std::string_view option, double points = 1) {
+  const std::vector<bool> steps =
+      text == "all" ? std::vector<bool>(step_count, true) : parse_steps(io::without_layer(text), option);
+  return {steps, io::said_layer(text), points};
+}
+
 // Steps that are not named are worth 1; "all" means every one.
 void set_points(const std::string& text, study::Grading& grading) {
   std::vector<std::pair<std::string, double>> points;
@@ -65,13 +72,11 @@ void set_points(const std::string& text, study::Grading& grading) {
   else
     for (const std::string_view item : split_at_commas("--points", text))
       points.emplace_back(item.substr(0, item.find('=')), points_from(item));
-  for (const auto& [name, value] : points) {
-    const std::vector<bool> steps = name == "all" ? std::vector<bool>(step_count, true) : parse_steps(name, "--points");
-    for (std::size_t i = 0; i < step_count; ++i)
-      if (steps[i]) grading.points[i] = value;
-  }
-  const auto is_nothing = [](double value) { return value == 0; };
-  if (std::all_of(grading.points.begin(), grading.points.end(), is_nothing))
+  for (const auto& [name, value] : points) grading.points.push_back(choice_from(name, "--points", value));
+  const auto is_nothing = [&](const StepName& name) { return grading.points_of({{}, name.step}) == 0; };
+  const auto counts = [](const study::StepChoice& choice) { return choice.points > 0; };
+  if (std::all_of(step_names.begin(), step_names.end(), is_nothing) &&
+      std::none_of(grading.points.begin(), grading.points.end(), counts))
     throw Error({"--points '{}': no step counts; give at least one of them more than 0",
                  "--points '{}'：没有步骤计分；请至少给一个步骤大于 0 的分值"},
                 text);
@@ -81,10 +86,8 @@ study::Grading grading_from(const CheckOptionTexts& texts) {
   study::Grading grading;
   if (texts.points) set_points(*texts.points, grading);
   if (!texts.require) return grading;
-  if (*texts.require == "all")
-    grading.required.fill(true);
-  else
-    std::copy_n(parse_steps(*texts.require, "--require").begin(), step_count, grading.required.begin());
+  for (const std::string_view item : split_at_commas("--require", *texts.require))
+    grading.required.push_back(choice_from(item, "--require"));
   return grading;
 }
 
@@ -157,10 +160,20 @@ class Check {
     std::vector<io::AnswerSource> answers;
     if (!is_class)
       common_ = std::make_shared<OwnChecker>(read_problem(*texts_.problem, world_, texts_.allow_outside), tolerance_);
+    if (common_) expect_required_steps();
     if (!texts_.answers.empty()) answers = io::find_answers(texts_.answers, world_.input, texts_.as);
     if (!is_class) return answers;
-    grading_.required.fill(true);
+    grading_.required = {choice_from("all", "--require")};
     return io::find_class(*texts_.problem, std::move(answers));
+  }
+
+  void expect_required_steps() const {
+    const std::vector<study::StepVerdict> steps = common_->checker.nothing_given().steps;
+    for (const study::StepChoice& choice : grading_.required)
+      if (std::none_of(steps.begin(), steps.end(), [&](const study::StepVerdict& step) { return choice.has(step); }))
+        throw Error({"--require '{}': this problem has not all of these steps; `mha run {}` shows which it has",
+                     "--require '{}'：这道题没有其中的某些步骤；`mha run {}` 显示它有哪些"},
+                    *texts_.require, *texts_.problem);
   }
 
   // Null for an answer of nobody's.

@@ -56,16 +56,6 @@ int layer_number(const Node& node) {
   return static_cast<int>(number) - 1;
 }
 
-// Of "layer2.A1", from 0.
-std::optional<int> said_layer(std::string_view key) {
-  constexpr std::string_view prefix = "layer";
-  const std::size_t dot = key.find('.');
-  if (!key.starts_with(prefix) || dot == std::string_view::npos) return std::nullopt;
-  const std::optional<Index> number = whole_number(key.substr(prefix.size(), dot - prefix.size()));
-  if (!number || *number < 1 || *number > most_layers) return std::nullopt;
-  return static_cast<int>(*number) - 1;
-}
-
 class AnswerReader {
  public:
   Answer read(Node& root);
@@ -315,6 +305,15 @@ std::optional<MatrixName> matrix_name(std::string_view key) {
   std::optional<StepId> step = head_step(head ? name : key);
   if (!step && !head) step = find_step(key, [](const StepName& row) { return !row.per_head; });
   return step ? std::optional(MatrixName{*step, head}) : std::nullopt;
+}
+
+std::optional<int> said_layer(std::string_view key) {
+  constexpr std::string_view prefix = "layer";
+  const std::size_t dot = key.find('.');
+  if (!key.starts_with(prefix) || dot == std::string_view::npos) return std::nullopt;
+  const std::optional<Index> number = whole_number(key.substr(prefix.size(), dot - prefix.size()));
+  if (!number || *number < 1 || *number > most_layers) return std::nullopt;
+  return static_cast<int>(*number) - 1;
 }
 
 std::string_view without_layer(std::string_view key) {

@@ -60,6 +60,9 @@ std::optional<MatrixName> matrix_name(std::string_view key);
 // The same, and names of other texts: "out1", "Q_head1", "concat_heads"; in the object of a head those of its steps.
 std::optional<MatrixName> answer_name(std::string_view key, bool in_head);
 
+// 1 of "layer2.A1": from 0.
+std::optional<int> said_layer(std::string_view key);
+
 // "A1" of "layer2.A1"; other names as they are.
 std::string_view without_layer(std::string_view key);
 

@@ -36,12 +36,17 @@ void check_product(const Node& node, const LinearNodes& nodes, const Shape& shap
                        "them, write \"layout\": \"torch\"",
                        "；转置以后就合适：如果你的权重矩阵按“输出×输入”存放（同 PyTorch 的 Linear），请写 "
                        "\"layout\": \"torch\""};
+  constexpr std::string_view in_layer = "layers[";
+  const std::string number =
+      node.path.starts_with(in_layer) ? node.path.substr(in_layer.size(), node.path.find(']') - in_layer.size()) : "0";
+  const bool is_X = operand.name.en == "X" && number != "0";  // the last layer before this one, counted from 1
+  const Saying name = is_X ? say({"what layer {} gives", "第 {} 层的输出"}, number) : Saying(operand.name);
   fail(node,
        {"{} is {}×{} and W_{} is {}×{}{}: W_{} needs {}, as many as {} has columns, but has {}{}",
         "{} 是 {}×{}，而 W_{} 是 {}×{}{}：W_{} 需要 {}，与 {} 的列数相同，实际有 {}{}"},
-       operand.name, operand.rows, operand.cols, nodes.name, shape.rows, shape.cols,
+       name, operand.rows, operand.cols, nodes.name, shape.rows, shape.cols,
        out_by_in ? Text{" as stored (out×in)", "（按“输出×输入”存放）"} : Text{}, nodes.name,
-       counted(operand.cols, out_by_in ? "column" : "row"), operand.name, found, remedy);
+       counted(operand.cols, out_by_in ? "column" : "row"), name, found, remedy);
 }
 
 // The shape that most heads have, the first of those that as many have.

@@ -5,13 +5,21 @@
 
 namespace mha::study {
 
+double Grading::points_of(const LayerStep& step) const {
+  const auto last = std::find_if(points.rbegin(), points.rend(), [&](const StepChoice& e) { return e.has(step); });
+  return last == points.rend() ? 1 : last->points;
+}
+
+bool Grading::requires_it(const LayerStep& step) const {
+  return std::any_of(required.begin(), required.end(), [&](const StepChoice& e) { return e.has(step); });
+}
+
 std::vector<GradedStep> graded_steps(const Report& report, const Grading& grading) {
   std::vector<GradedStep> steps;
   for (const StepVerdict& verdict : report.steps) {
     if (verdict.step == StepId::X) continue;
     const LayerStep& place = verdict;
-    if (steps.empty() || steps.back() != place)
-      steps.push_back({place, grading.points[static_cast<std::size_t>(verdict.step)]});
+    if (steps.empty() || steps.back() != place) steps.push_back({place, grading.points_of(place)});
     GradedStep& step = steps.back();
     step.given = step.given && verdict.verdict != Verdict::not_given;
     ++step.heads;
@@ -32,7 +40,7 @@ void grade(Report& report, const Grading& grading) {
   for (const GradedStep& step : graded_steps(report, grading)) {
     all += step.points;
     earned += step.right() * step.points;
-    if (!step.given && grading.required[static_cast<std::size_t>(step.step)]) report.lacking.push_back(LayerStep(step));
+    if (!step.given && grading.requires_it(step)) report.lacking.push_back(LayerStep(step));
   }
   report.score = all > 0 ? earned / all : 0;
 }

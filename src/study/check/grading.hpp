@@ -8,11 +8,23 @@
 
 namespace mha::study {
 
-struct Grading {
-  Grading() { points.fill(1); }
+// Steps of all layers, or of one.
+struct StepChoice {
+  std::vector<bool> steps;  // by StepId
+  std::optional<int> layer = {};
+  double points = 1;
 
-  std::array<double, step_count> points{};  // by step
-  std::array<bool, step_count> required{};  // of those that the problem has
+  bool has(const LayerStep& step) const {
+    return steps[static_cast<std::size_t>(step.step)] && (!layer || step.own_layer() == layer);
+  }
+};
+
+struct Grading {
+  std::vector<StepChoice> points;    // the last that has a step says what it is worth, by default 1
+  std::vector<StepChoice> required;  // of those that the problem has
+
+  double points_of(const LayerStep& step) const;
+  bool requires_it(const LayerStep& step) const;
 };
 
 // One step of all heads together; X is given, not computed, and no step.

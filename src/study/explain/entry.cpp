@@ -166,6 +166,9 @@ class Meaning {
     const std::optional<StepId> packed = io::packed_step(parts_.name), of_head = io::head_step(parts_.name);
     if (parts_.head.empty() && packed && problem_.packed) return *packed;
     if (of_head) return *of_head;
+    if (!parts_.head.empty())  // H1 is head 1, H the hidden layer
+      if (const auto in_answer = io::answer_name(std::string(parts_.name) + "1", false); in_answer && in_answer->head)
+        return in_answer->step;
     const std::optional<io::MatrixName> whole = io::matrix_name(parts_.name);
     if (!whole) {
       const std::vector<std::string> known = io::known_matrix_names();

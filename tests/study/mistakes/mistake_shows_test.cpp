@@ -40,7 +40,7 @@ const Ids not_in_plain_problems = {
     "k_not_transposed",   "elementwise_product", "softcap_missing",  "softcap_after_mask",   "mask_part_ignored",
     "padding_on_queries", "causal_corner",       "softmax_overflow", "cross_kv_from_x",      "cross_swapped",
     "rope_on_q_only",     "rope_base",           "rope_along_heads", "scale_sqrt_all_heads", "window_off_by_one",
-    "padding_other_item", "alibi_slopes",        "batch_softmax",    "rope_restarted"};
+    "padding_other_item", "alibi_slopes",        "batch_softmax",    "rope_restarted",       "layer_reads_x"};
 
 Ids without(Ids ids, const Ids& removed) {
   for (const std::string_view id : removed) ids.erase(std::find(ids.begin(), ids.end(), id));
