@@ -50,10 +50,7 @@ bool is_projection(StepId step) {
 }
 
 constexpr double clearly_off = 0.01;
-const Saying read_as_heads = say({"K and V were read as those of query heads, which they fit better than key/value heads",
-                                  "K、V 按查询头的编号来读：比按键/值头更吻合"});
-const Saying read_as_groups = say({"K and V were read as those of key/value heads, which they fit better than query heads",
-                                   "K、V 按键/值头的编号来读：比按查询头更吻合"});
+constexpr Text read_as{"K and V were read as those of {}, which they fit better", "K、V 按{}的编号来读：这样更吻合"};
 
 // Whether `truth`, of all heads, has a matrix of this shape for this head.
 bool belongs_to(const GivenMatrix& matrix, const Tensor* truth, Index head) {
@@ -66,13 +63,13 @@ bool belongs_to(const GivenMatrix& matrix, const Tensor* truth, Index head) {
 double share_off(const GivenMatrix& matrix, const Tensor* truth, Index head) {
   if (!belongs_to(matrix, truth, head)) return 1;
   double off = 0, all = 0;
-  for_each_entry(matrix.numbers.shape(), [&](const Entry& at) {
-    const double right = truth->at({at.item, head, at.row, at.column});
-    const Shape& shape = matrix.numbers.shape();
-    if (matrix.is_blank((at.item * shape.rows + at.row) * shape.cols + at.column)) return;
-    off += (matrix.numbers.at(at) - right) * (matrix.numbers.at(at) - right);
+  const Index size = matrix.numbers.shape().rows * matrix.numbers.shape().cols;
+  for (Index i = 0; i < matrix.numbers.size(); ++i) {
+    if (matrix.is_blank(i)) continue;
+    const double right = truth->matrix(i / size, head)[i % size], difference = matrix.numbers.data()[i] - right;
+    off += difference * difference;
     all += right * right;
-  });
+  }
   return off < all ? off / all : off > 0 ? 1 : 0;
 }
 
@@ -163,21 +160,18 @@ void GivenMatrices::put(StepId step, Index head, GivenMatrix matrix) {
 Index GivenMatrices::fill_hidden(const Tensor* masked) {
   Index left = 0;
   for (auto& [head, matrix] : of(StepId::masked)) {
-    if (matrix.blank.empty()) continue;
-    const Shape& shape = matrix.numbers.shape();
+    const std::vector<bool> blank = matrix.blank;
+    const Index cols = matrix.numbers.shape().cols, size = matrix.numbers.shape().rows * cols;
     const bool fits = belongs_to(matrix, masked, head);
-    for (Index row = 0; row < shape.batch * shape.rows; ++row) {
-      const auto first = matrix.blank.begin() + row * shape.cols, end = first + shape.cols;
-      const bool filled_in = fits && std::find(first, end, false) != end;
-      for (Index j = 0; j < shape.cols; ++j) {
-        if (!first[j]) continue;
-        const Entry at{row / shape.rows, head, row % shape.rows, j};
-        if (!filled_in || masked->at(at) != minus_infinity) {
-          ++left;
-          continue;
-        }
-        first[j] = false;
-        matrix.numbers.data()[row * shape.cols + j] = minus_infinity;
+    for (Index i = 0; i < static_cast<Index>(blank.size()); ++i) {
+      const auto row = blank.begin() + i / cols * cols;
+      if (!blank[static_cast<std::size_t>(i)]) continue;
+      const bool hidden = fits && masked->matrix(i / size, head)[i % size] == minus_infinity;
+      if (hidden && std::find(row, row + cols, false) != row + cols) {
+        matrix.numbers.data()[i] = minus_infinity;
+        matrix.blank[static_cast<std::size_t>(i)] = false;
+      } else {
+        ++left;
       }
     }
   }
@@ -214,7 +208,7 @@ std::optional<Saying> GivenMatrices::spread_groups(const Problem& problem, const
     of(step) = std::move(spread);
   }
   if (!told_apart || std::min(as_heads, as_groups) < clearly_off) return std::nullopt;
-  return group_heads ? read_as_groups : read_as_heads;
+  return say(read_as, group_heads ? Text{"key/value heads", "键值头"} : Text{"query heads", "查询头"});
 }
 
 // What one head of a group has, all of them have.
