@@ -100,7 +100,8 @@ TEST_CASE("in a batch, with rope, soft cap and padding beside causal, too", "[mi
                         "no_projection",        "v_not_projected",      "wo_transposed",
                         "k_not_transposed",     "elementwise_product",  "causal_corner",
                         "softmax_overflow",     "cross_kv_from_x",      "cross_swapped",
-                        "window_off_by_one",    "padding_other_item",   "alibi_slopes"});
+                        "window_off_by_one",    "padding_other_item",   "alibi_slopes",
+                        "layer_reads_x"});
 }
 
 TEST_CASE("however the weights are stored, a mistake gives the same numbers", "[mistakes]") {
