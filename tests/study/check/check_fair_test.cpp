@@ -2,6 +2,7 @@
 #include "catch.hpp"
 #include "fewer_draws.hpp"
 #include "study/check/check_helpers.hpp"
+#include "study/check/comparison.hpp"
 
 namespace mha::test {
 namespace {
@@ -102,6 +103,20 @@ TEST_CASE("a fair form is believed only where later numbers come back to those o
   const PlainTrace work = form->run(problem, {});
   CHECK(check_trace(Checker(problem), only(work, {StepId::Q, StepId::scaled})).findings.empty());
   CHECK(check_trace(Checker(problem), only(work, {StepId::Q})).findings.size() == 1);
+}
+
+TEST_CASE("the row's maximum taken off is no mistake beside a score of exactly 0", "[check]") {
+  const std::vector<double> expected = {-1.9998181, 1.9998182, -1.2702979, 0.0};
+  const std::vector<double> tolerance = {4.4e-16, 4.4e-16, 4.4e-16, 0.0};  // float64, as large as each score
+  std::vector<double> given = expected;
+  for (double& score : given) score -= 1.9998182;
+  RowShifts shifts;
+  shifts.add(given.data(), expected.data(), tolerance.data(), 4);
+  CHECK(shifts.found());
+  given[3] += 1e-9;
+  RowShifts others;
+  others.add(given.data(), expected.data(), tolerance.data(), 4);
+  CHECK_FALSE(others.found());
 }
 
 }  // namespace mha::test
