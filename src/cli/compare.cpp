@@ -60,7 +60,9 @@ const study::Variant* shown_form(const Problem& problem, const study::Variants& 
 Saying elsewhere(const study::Mistake& mistake) {
   for (const io::EmbeddedFile& example : io::examples()) {
     const Problem problem = io::read_problem_text(example.text, example.name);
-    if (problem.layers.empty() && shown_form(problem, mistake.variants(problem)) != nullptr)
+    const std::vector<Problem> layers = study::layered(problem).problems;
+    if (std::any_of(layers.begin(), layers.end(),
+                    [&](const Problem& layer) { return shown_form(layer, mistake.variants(layer)) != nullptr; }))
       return say(shown_elsewhere, example.name, mistake.id);
   }
   return {};  // a mistake without an example

@@ -89,7 +89,7 @@ class Backward {
   // What `of` gets through this step, summed over the heads and items that share it.
   void give(ValueId of, Step step) {
     if (!is_wanted(of)) return;
-    const Shape& shape = shape_of(of);
+    const Shape shape = shape_of(of);
     const Gradient gradient = reads_[at(of)] == 1 ? Gradient::whole : Gradient::part;
     if (*result_shape(plan_, step, shape) == shape) return arrive(of, append(std::move(step), of, shape, gradient));
     const ValueId all = append(std::move(step), of, shape, Gradient::part);

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from jsonschema import Draft202012Validator
 
-from mha import SOURCE, run
+from mha import MHA, SOURCE, run
 from random_problems import slopes
 
 CASES = SOURCE / "tests" / "cases"
@@ -377,7 +377,9 @@ class Decoding(unittest.TestCase):
         problem = {"X": rng.normal(0, 1, (d, d)).tolist(), "num_heads": 4, "mask": "causal",
                    **{f"W_{name}": (rng.normal(0, 1, (d, d)) / 8).tolist() for name in "QKVO"}}
         for options in ([], ["--prompt", "37"]):
-            self.assertEqual(decoded("-", *options, problem=problem)["difference"], 0)
+            # Under the sanitizers clang does not fuse every product and sum of other cuts of rows alike.
+            most = 1e-12 if MHA.parent.name == "build-asan" else 0
+            self.assertLessEqual(decoded("-", *options, problem=problem)["difference"], most)
 
     def test_cases(self):
         for case, prompt in (("alibi_causal", 1), ("softcap_causal", 2), ("causal_bias_dv3", 1), ("mask_causal_and_padding", 2)):

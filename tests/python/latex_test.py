@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from mha import run
+from mha import SOURCE, run
 
 HAS_CTEX = shutil.which("xelatex") and subprocess.run(["kpsewhich", "ctex.sty"], capture_output=True).returncode == 0
 # Each sign that TeX takes for its own, and ligatures.
@@ -79,7 +79,7 @@ class Latex(unittest.TestCase):
 
     def test_other_commands(self):
         for code, *arguments in ((0, "mistakes", "worked"), (0, "explain", "worked", "Y[1,1]"), (0, "decode", "causal"),
-                                 (1, "check", "worked", "tests/golden/answer_two_mistakes.json"), (0, "run", "block"),
+                                 (1, "check", "worked", SOURCE / "tests/golden/answer_two_mistakes.json"), (0, "run", "block"),
                                  (0, "compare", "worked", "--mistake", "no_scale")):
             with self.subTest(arguments[0]):
                 self.page(*arguments, code=code)

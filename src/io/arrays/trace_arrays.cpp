@@ -77,13 +77,13 @@ class ArrayLister {
     }
   }
 
-  void add_step(const StepName& step, std::string name, int layer, Index head) {
+  void add_step(const StepName& step, const std::string& name, int layer, Index head) {
     std::optional<ValueId> value = plan_.find(step.step, layer);
     if (value && backward()) value = plan_.gradient(*value);
-    if (value) add_value(std::move(name), *value, head, whole_.layer(layer).heads);
+    if (value) add_value(name, *value, head, whole_.layer(layer).heads);
   }
 
-  void add_value(std::string name, ValueId value, Index head, Index heads) {
+  void add_value(const std::string& name, ValueId value, Index head, Index heads) {
     if (!selection_.has(plan_, plan_.value(value))) return;
     const Shape& shape = plan_.value(value).shape;
     TraceArray array{before_ + name, {shape.rows, shape.cols}, value, broadcast(head, shape.heads, heads), {}, 0};

@@ -33,8 +33,8 @@ struct Answer {
 };
 
 // Each throws Error where the text cannot be read as matrices of numbers. A matrix of nothing but null is one that was not
-// filled in, and is left out; null elsewhere is a blank entry. Files that end in .csv are tables of steps (read_table), those
-// in .npz or .safetensors hold arrays under the names of steps, a .npy file the matrix `as`.
+// filled in, and is left out; null elsewhere is a blank entry. Files that end in .csv are tables of steps (read_table),
+// those in .npz or .safetensors hold arrays under the names of steps, a .npy file the matrix `as`.
 Answer read_answer_file(const std::string& path, const std::optional<std::string>& as = std::nullopt);
 Answer read_answer_fd(int fd, std::string_view name);  // standard input
 // One line of a file, whose `line` counts from 1; the answer takes the name that stands in it.
