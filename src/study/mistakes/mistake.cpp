@@ -41,13 +41,19 @@ Index slice_of(Softmax::Over over, const Shape& shape, const Entry& entry) {
 bool meets_empty_slice(const Plan& plan, const Step& softmax) {
   const Step* sum = plan.writer_of(softmax.in.front());
   if (sum == nullptr || sum->op != Op::add) return false;
-  const Shape& shape = plan.value(softmax.out).shape;
+  const Shape& whole = plan.value(softmax.out).shape;
+  Shape shape{1, 1, whole.rows, whole.cols};  // heads and items that have the same masks are looked at once
+  for (std::size_t term = 1; term < sum->in.size(); ++term) {
+    const Shape& mask = plan.value(sum->in[term]).shape;
+    if (mask.batch > 1) shape.batch = whole.batch;
+    if (mask.heads > 1) shape.heads = whole.heads;
+  }
   const Softmax::Over over = softmax.softmax.over;
   std::vector<bool> seen(static_cast<std::size_t>(shape.size()), false), open = seen;
   for_each_entry(shape, [&](const Entry& entry) {
     const auto slice = static_cast<std::size_t>(slice_of(over, shape, entry));
     seen[slice] = true;
-    if (!is_hidden(plan, *sum, entry)) open[slice] = true;
+    if (!open[slice] && !is_hidden(plan, *sum, entry)) open[slice] = true;
   });
   return seen != open;
 }
