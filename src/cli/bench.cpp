@@ -1,8 +1,5 @@
 // mha bench: how long each step takes, and how near that is to what the machine can do.
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <random>
 
 #include "cli/commands.hpp"

@@ -1,11 +1,6 @@
 // mha check: compares answers with what follows from them, step by step, and names the likely mistake.
 #include "study/check/check.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/output.hpp"

@@ -1,10 +1,6 @@
 // Finds the command, parses its options, runs it; the one place where errors are caught.
 #include "cli/cli.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
 #include "compute/cpu_variants.hpp"

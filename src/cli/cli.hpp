@@ -1,9 +1,6 @@
 // The program as a function: arguments in, exit code out.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "cli/world.hpp"
 
 namespace mha::cli {

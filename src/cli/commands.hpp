@@ -1,10 +1,6 @@
 // The commands: one row each, read by dispatch, help and "did you mean".
 #pragma once
 
-#include <array>
-#include <functional>
-#include <string_view>
-
 #include "cli/options.hpp"
 #include "cli/world.hpp"
 #include "core/error.hpp"

@@ -1,8 +1,5 @@
 // mha compare: two problems, or one and the same with a mistake made, step by step side by side.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"

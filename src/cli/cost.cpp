@@ -1,7 +1,4 @@
 // mha cost: what a layer costs, counted from its shapes.
-#include <fmt/format.h>
-
-#include <algorithm>
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"

@@ -1,5 +1,4 @@
 // mha devices: where the steps can be computed.
-#include <fmt/format.h>
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"

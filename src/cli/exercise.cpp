@@ -1,9 +1,6 @@
 // mha exercise: a new problem to work out by hand, with everything that student and teacher need.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <deque>
-
+#include "study/exercise/exercise.hpp"
 #include "cli/commands.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
@@ -18,7 +15,6 @@
 #include "io/problem/problem_writer.hpp"
 #include "io/problem/trace_writer.hpp"
 #include "show/text/text_writer.hpp"
-#include "study/exercise/exercise.hpp"
 #include "study/exercise/exercise_files.hpp"
 
 namespace mha::cli {

@@ -1,7 +1,6 @@
 // mha explain: how any entry of any step comes about.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "study/explain/explain.hpp"
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/output.hpp"
@@ -10,7 +9,6 @@
 #include "core/gradient.hpp"
 #include "core/suggest.hpp"
 #include "io/problem/answer.hpp"
-#include "study/explain/explain.hpp"
 
 namespace mha::cli {
 namespace {

@@ -1,11 +1,7 @@
 // Finds rows of the table of formats.
 #include "cli/formats.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
-#include <vector>
 
 #include "cli/values.hpp"
 #include "core/error.hpp"

@@ -1,11 +1,7 @@
 // The formats in which commands tell what they found: one row each, read by --format, the ending of -o, help and errors.
 #pragma once
 
-#include <array>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "io/arrays/trace_export.hpp"
 #include "show/html/html_writer.hpp"

@@ -1,10 +1,6 @@
 // What --help prints: the commands, and the options of one.
 #include "cli/command_line.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "cli/commands.hpp"
 #include "show/text/wrap.hpp"
 

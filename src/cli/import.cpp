@@ -1,5 +1,4 @@
 // mha import: a problem file that points into the tensors of a model.
-#include <fmt/format.h>
 
 #include "cli/commands.hpp"
 #include "cli/values.hpp"

@@ -1,10 +1,7 @@
 // Which problem is meant: a file, standard input, or a built-in example.
 #include "cli/input.hpp"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
-
-#include <algorithm>
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"

@@ -1,9 +1,6 @@
 // Which problem is meant: a file, standard input, or a built-in example.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "cli/world.hpp"
 #include "core/problem.hpp"
 

@@ -1,8 +1,5 @@
 // mha mistakes: what people get wrong, and which of it a problem can show.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"

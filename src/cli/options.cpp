@@ -1,8 +1,6 @@
 // How a command says what it takes, in CLI11's terms; the shared options with what they mean.
 #include "cli/options.hpp"
 
-#include <fmt/format.h>
-
 #include "cli/command_line.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"

@@ -2,12 +2,6 @@
 // read strictly by cli/values.hpp: CLI11 would take `nan`, octal numbers and empty lists.
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cli/formats.hpp"
 #include "cli/world.hpp"
 #include "compute/device.hpp"

@@ -1,11 +1,6 @@
 // Where the one thing that a command tells goes, and in which format.
 #pragma once
 
-#include <deque>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/world.hpp"

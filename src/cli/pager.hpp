@@ -3,8 +3,6 @@
 
 #include <sys/types.h>
 
-#include <string>
-
 #include "io/files/sink.hpp"
 
 namespace mha::cli {

@@ -1,9 +1,4 @@
 // mha run and mha gradient: compute a problem, or its backward pass as well, and print every step, or export it.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <deque>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"

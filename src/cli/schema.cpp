@@ -1,8 +1,5 @@
 // mha schema: the JSON Schemas of the files that go in and come out.
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "cli/commands.hpp"
 #include "cli/values.hpp"
 #include "core/suggest.hpp"

@@ -1,8 +1,6 @@
 // Which problem is meant where sizes are enough.
 #include "cli/sizes.hpp"
 
-#include <fmt/format.h>
-
 #include "cli/input.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"

@@ -1,8 +1,6 @@
 // The options that name a problem by its sizes: a file or an example, a published model, or numbers.
 #pragma once
 
-#include <array>
-
 #include "cli/options.hpp"
 #include "study/cost/sizes.hpp"
 

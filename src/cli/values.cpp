@@ -1,12 +1,7 @@
 // What people write behind an option, read strictly: option numbers are decimal, a list is one argument.
 #include "cli/values.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"

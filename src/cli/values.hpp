@@ -1,10 +1,6 @@
 // What people write behind an option: decimal numbers, lists with ranges, names of a closed set.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "core/trace.hpp"
 
 namespace mha::cli {

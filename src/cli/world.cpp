@@ -1,8 +1,6 @@
 // What the environment says about language and colour; messages and progress on stderr.
 #include "cli/world.hpp"
 
-#include <fmt/format.h>
-
 #include "core/utf8.hpp"
 
 namespace mha::cli {

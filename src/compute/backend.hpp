@@ -1,8 +1,6 @@
 // What a device must be able to do: take a value, run a step on part of it, give a value back.
 #pragma once
 
-#include <memory>
-
 #include "compute/workers.hpp"
 #include "core/plan.hpp"
 #include "core/trace.hpp"

@@ -1,9 +1,5 @@
 // The CPU backend: every op the plain loop of its formula, and a faster kernel for those that take the time of large
 // problems.
-#include <algorithm>
-#include <cassert>
-#include <cmath>
-#include <functional>
 
 #include "compute/cpu_rows.hpp"
 #include "compute/cpu_values.hpp"

@@ -2,8 +2,6 @@
 // instead; and the activations.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "core/op.hpp"

@@ -1,10 +1,6 @@
 // Where the CPU backend keeps its values: whole, as a view into another value, or as one block for each worker.
 #pragma once
 
-#include <algorithm>
-#include <type_traits>
-#include <vector>
-
 #include "compute/backend.hpp"
 #include "compute/cost.hpp"
 #include "compute/floats.hpp"

@@ -1,11 +1,6 @@
 // The table of the kernels' copies and the question what the processor can do.
 #include "compute/cpu_variants.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <array>
 #include <atomic>
 
 #include "compute/cost.hpp"

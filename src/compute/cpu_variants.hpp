@@ -1,9 +1,6 @@
 // Which copy of the CPU's kernels is used: one for each instruction set, chosen once the program runs.
 #pragma once
 
-#include <string_view>
-#include <vector>
-
 #include "compute/cpu_kernels.hpp"
 #include "core/plan.hpp"
 

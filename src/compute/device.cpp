@@ -1,10 +1,8 @@
 // Which devices there are, and which one is meant.
 #include "compute/device.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
 #include <fstream>
 

@@ -1,11 +1,6 @@
 // Where the steps are computed: this machine's processor, or an OpenCL device.
 #pragma once
 
-#include <array>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "core/error.hpp"
 #include "core/trace.hpp"
 

@@ -1,7 +1,6 @@
 // Walks a plan on a backend: which steps go together, how long values live, and what the trace keeps.
 #include "compute/engine.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <numeric>
 

@@ -1,11 +1,6 @@
 // Doubles as floats, for the backends that compute with those.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <string_view>
-
 #include "core/error.hpp"
 #include "core/tensor.hpp"
 

@@ -1,7 +1,6 @@
 // Times the engine, and beside it a plain product and a plain copy.
 #include "compute/measure.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstring>
 

@@ -2,11 +2,6 @@
 // has opencl_missing.cpp in place of all other files of this name.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "compute/backend.hpp"
 #include "compute/device.hpp"
 

@@ -2,10 +2,6 @@
 #include "compute/opencl_api.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
-
-#include <array>
-#include <memory>
 
 #include "compute/opencl.hpp"
 

@@ -4,7 +4,6 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,5 @@
 // The OpenCL backend: buffers on the device, and one launch of a kernel for each op.
-#include <fmt/format.h>
 
-#include <cassert>
 #include <map>
 
 #include "compute/floats.hpp"

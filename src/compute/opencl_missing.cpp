@@ -1,5 +1,4 @@
 // What stands for OpenCL in a build that was made without its headers.
-#include <fmt/format.h>
 
 #include "compute/opencl.hpp"
 

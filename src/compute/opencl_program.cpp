@@ -1,11 +1,6 @@
 // Builds the kernels, or takes them from the cache.
 #include "compute/opencl_program.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <cassert>
 #include <map>
 #include <tuple>
 

@@ -1,15 +1,12 @@
 // A pool of threads that sleep between two rounds of work, after a short wait for the next one.
 #include "compute/workers.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <utility>
-#include <vector>
 
 namespace mha::compute {
 namespace {

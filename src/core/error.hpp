@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <stdexcept>
-#include <string>
 
 #include "core/text.hpp"
 

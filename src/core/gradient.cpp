@@ -1,11 +1,6 @@
 // Walks a plan backwards: for each op the steps of its vector–Jacobian product (Griewank, Walther 2008, section 3.2).
 #include "core/gradient.hpp"
 
-#include <fmt/format.h>
-
-#include <cassert>
-#include <cmath>
-
 #include "core/op_rules.hpp"
 
 namespace mha {

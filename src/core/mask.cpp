@@ -1,8 +1,6 @@
 // Masks as numbers to add to the scaled scores. One function for each kind; all count queries i and keys j from 0.
 #include "core/mask.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 

@@ -1,9 +1,6 @@
 // Masks as numbers to add to the scaled scores: 0 where a query may attend, −∞ where it may not, or a bias.
 #pragma once
 
-#include <string_view>
-#include <vector>
-
 #include "core/problem.hpp"
 
 namespace mha {

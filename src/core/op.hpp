@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <string_view>
 
 #include "core/tensor.hpp"
 #include "core/text.hpp"

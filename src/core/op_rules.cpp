@@ -1,8 +1,6 @@
 // Shapes that follow from a step and its operands, and which settings of a step its op makes use of.
 #include "core/op_rules.hpp"
 
-#include <algorithm>
-
 namespace mha {
 namespace {
 

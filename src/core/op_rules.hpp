@@ -2,8 +2,6 @@
 // the shape of that result.
 #pragma once
 
-#include <optional>
-
 #include "core/plan.hpp"
 
 namespace mha {

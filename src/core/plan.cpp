@@ -1,8 +1,6 @@
 // Multi-head attention, its block and a stack of such, written down: Vaswani et al. 2017, section 3, a line for each step.
 #include "core/plan.hpp"
 
-#include <cassert>
-#include <cmath>
 #include <functional>
 
 #include "core/mask.hpp"

@@ -1,11 +1,6 @@
 // The computation as data: a list of steps over numbered values, in the order of the paper.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "core/op.hpp"
 #include "core/problem.hpp"
 #include "core/step.hpp"

@@ -1,8 +1,6 @@
 // What is to be computed: the few facts that follow from the rest, and the cut to one item of a batch.
 #include "core/problem.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace mha {

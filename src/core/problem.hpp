@@ -2,10 +2,7 @@
 // form.
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "core/op.hpp"
 #include "core/tensor.hpp"

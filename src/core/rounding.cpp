@@ -7,7 +7,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <string>
 #include <string_view>
 #include <system_error>
 

@@ -1,8 +1,6 @@
 // How steep an activation is.
 #pragma once
 
-#include <cmath>
-
 #include "core/op.hpp"
 
 namespace mha {

@@ -4,8 +4,6 @@
 #include <array>
 #include <compare>
 #include <optional>
-#include <string>
-#include <string_view>
 
 #include "core/text.hpp"
 

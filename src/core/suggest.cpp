@@ -1,12 +1,8 @@
 // "Did you mean …?": names are compared by edit distance after what people mix up has been made alike.
 #include "core/suggest.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 namespace mha {
 namespace {

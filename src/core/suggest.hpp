@@ -5,8 +5,6 @@
 #include <iterator>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/text.hpp"

@@ -1,11 +1,7 @@
 // Every value of the computation: batch × heads × rows × cols of doubles, row after row, here or still in a file.
 #pragma once
 
-#include <algorithm>
 #include <cassert>
-#include <cstdint>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "core/numbers.hpp"

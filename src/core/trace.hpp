@@ -1,12 +1,6 @@
 // What a run leaves behind: the values of the chosen steps, and how they were computed.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "core/plan.hpp"
 
 namespace mha {

@@ -2,10 +2,7 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "core/tensor.hpp"
 #include "core/text.hpp"

@@ -1,14 +1,9 @@
 // Arrays in files. The bytes may lie anywhere and in either order, so each number is copied out first.
 #include "io/arrays/array.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include "core/error.hpp"
 #include "io/json/tree.hpp"

@@ -1,8 +1,6 @@
 // A file with one array or several of them: one function for each format.
 #include "io/arrays/matrix_archive.hpp"
 
-#include <fmt/format.h>
-
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"

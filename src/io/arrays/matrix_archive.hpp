@@ -1,12 +1,6 @@
 // A file with one array or several of them: .npy, .npz or .safetensors.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "io/arrays/array.hpp"
 #include "io/files/input_file.hpp"
 

@@ -1,12 +1,10 @@
 // Matrices in files. Cuts and transposes of an array change axes, strides and the first place, never the numbers.
 #include "io/arrays/matrix_files.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <filesystem>
 #include <map>
-#include <utility>
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"

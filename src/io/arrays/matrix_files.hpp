@@ -1,11 +1,7 @@
 // Matrices in files: {"file": …} in a problem stands for a part of an array.
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "io/arrays/array.hpp"
 #include "io/json/tree.hpp"

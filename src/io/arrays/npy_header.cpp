@@ -3,8 +3,6 @@
 // everything else is refused.
 #include "io/arrays/array.hpp"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <set>
 

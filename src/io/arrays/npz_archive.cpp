@@ -1,12 +1,9 @@
 // A .npz file, read through libzip from mapped memory. The library is loaded when the first such file is met: it brings a
 // cryptography library along, which would double the time that `mha run` takes to start.
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <zip.h>
 
-#include <algorithm>
 #include <map>
-#include <mutex>
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"

@@ -1,13 +1,9 @@
 // The header of a .safetensors file, believed in nothing: 8 bytes with the length of a JSON object, the object, the data.
 #include "io/arrays/safetensors.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdint>
 #include <tuple>
 
 #include "core/error.hpp"

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "io/arrays/array.hpp"
 #include "io/files/input_file.hpp"

@@ -3,7 +3,6 @@
 // whole, and copies the archive when it closes it.
 #include "io/arrays/trace_export.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/mask.hpp"

@@ -1,10 +1,8 @@
 // A trace as a binary file: every row is written to the place that the layout has for it.
 #include "io/arrays/trace_export.hpp"
 
-#include <fmt/format.h>
 #include <zlib.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 

@@ -3,11 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/trace.hpp"
 #include "io/files/output_file.hpp"

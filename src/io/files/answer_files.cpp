@@ -1,14 +1,9 @@
 // Where answers are.
 #include "io/files/answer_files.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <set>
 
 #include "core/error.hpp"

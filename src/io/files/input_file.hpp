@@ -3,9 +3,6 @@
 
 #include <sys/stat.h>
 
-#include <cstddef>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include "core/error.hpp"

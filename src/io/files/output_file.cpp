@@ -8,9 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
-#include <system_error>
-#include <utility>
 
 #include "core/error.hpp"
 #include "io/files/input_file.hpp"

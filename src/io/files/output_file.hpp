@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <string>
 
 #include "io/files/sink.hpp"
 

@@ -2,11 +2,9 @@
 #include "io/files/paths.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "core/error.hpp"

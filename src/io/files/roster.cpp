@@ -1,12 +1,7 @@
 // Reads a class list, and turns names into folders.
 #include "io/files/roster.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <map>
-#include <optional>
 
 #include "core/csv.hpp"
 #include "core/error.hpp"

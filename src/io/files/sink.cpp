@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
-#include <utility>
 
 #include "core/error.hpp"
 #include "io/files/input_file.hpp"

@@ -1,9 +1,6 @@
 // Where text goes: into a string, or out through a file descriptor, every failure told to the person.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "core/text.hpp"
 
 namespace mha::io {

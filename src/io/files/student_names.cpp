@@ -1,12 +1,6 @@
 // Whose an answer is.
 #include "io/files/roster.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
 

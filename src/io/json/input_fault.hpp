@@ -3,8 +3,6 @@
 
 #include <concepts>
 #include <stdexcept>
-#include <string>
-#include <utility>
 
 #include "core/tensor.hpp"
 #include "core/text.hpp"

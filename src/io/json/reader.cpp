@@ -1,15 +1,10 @@
 // JSON text to a tree of nodes: what nlohmann's parser reports, put in its place.
 #include "io/json/reader.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <unordered_map>
-#include <utility>
 
 #include "core/utf8.hpp"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 
 #include "io/json/source.hpp"
 #include "io/json/tree.hpp"

@@ -1,18 +1,13 @@
 // The characters of a JSON input: chunks of a file, cut into tokens whose place is known.
 #include "io/json/source.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <string>
 #include <system_error>
 
 namespace mha::io {

@@ -1,11 +1,7 @@
 // The characters of a JSON input, handed out one at a time by something that knows where it is.
 #pragma once
 
-#include <cstddef>
 #include <iterator>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "io/json/input_fault.hpp"
 

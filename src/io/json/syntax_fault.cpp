@@ -1,8 +1,6 @@
 // What to say when the input is no JSON: what was found, what belongs there, and the slip behind it.
 #include "io/json/source.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 
 #include "core/utf8.hpp"

@@ -1,13 +1,9 @@
 // A JSON input in memory: how its parts are called in messages, and nodes as the values that a problem needs.
 #include "io/json/tree.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
 #include <span>
 
 #include "core/utf8.hpp"

@@ -2,11 +2,7 @@
 // values that are taken from it.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <string_view>
 #include <variant>
-#include <vector>
 
 #include "core/numbers.hpp"
 #include "core/tensor.hpp"

@@ -2,10 +2,7 @@
 #include "io/json/writer.hpp"
 
 #include <charconv>
-#include <cmath>
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <string>
 
 namespace mha::io {
 namespace {

@@ -1,12 +1,7 @@
 // JSON as a stream, laid out to be read: an object's members on lines of their own, one matrix row on each line.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <optional>
 #include <span>
-#include <string_view>
-#include <vector>
 
 #include "core/tensor.hpp"
 #include "core/trace.hpp"

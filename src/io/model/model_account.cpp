@@ -1,5 +1,4 @@
 // What is said of imported layers: what was taken and from what, and what the problem is.
-#include <fmt/format.h>
 
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"

@@ -1,10 +1,6 @@
 // The model families that can be imported: how each names its tensors, by which rules it attends, and what stands around.
 #pragma once
 
-#include <array>
-#include <string_view>
-#include <utility>
-
 #include "core/problem.hpp"
 
 namespace mha::io {

@@ -1,10 +1,8 @@
 // A model as it lies in files. Only headers are read; the shards of an index only where they are needed.
 #include "io/model/model_files.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "core/error.hpp"

@@ -3,10 +3,6 @@
 
 #include <initializer_list>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "core/text.hpp"
 #include "io/arrays/safetensors.hpp"

@@ -1,11 +1,8 @@
 // Layers of a model, each in the order in which its parts depend on one another.
 #include "io/model/model_import.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "core/error.hpp"

@@ -2,10 +2,6 @@
 // problem that points into the model's files.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "core/problem.hpp"
 #include "io/files/sink.hpp"
 #include "io/model/model_rules.hpp"

@@ -2,13 +2,8 @@
 // not compute are known by a table or seen by the names of their tensors.
 #include "io/model/model_layers.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cassert>
-#include <functional>
-#include <map>
 #include <set>
 
 #include "core/error.hpp"

@@ -1,10 +1,6 @@
 // Which attentions a model's tensors hold, the one that is meant, and the parts of its layer that mha does not compute.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "io/model/model_family.hpp"
 #include "io/model/model_files.hpp"
 

@@ -1,11 +1,7 @@
 // Imported layers as a problem file. No matrix is copied: each is a reference.
 #include "io/model/model_import.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <filesystem>
-#include <system_error>
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"

@@ -3,11 +3,6 @@
 // its layers with a window. The families number their layers from 0.
 #include "io/model/model_rules.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "io/json/tree.hpp"

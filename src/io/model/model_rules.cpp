@@ -1,11 +1,6 @@
 // By which rules a model's layer attends: the table of families says where each rule stands, this file what it comes to.
 #include "io/model/model_rules.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"

@@ -1,10 +1,6 @@
 // By which rules a model's layer attends: mask and window, scale, softcap, rotary positions, and what says so.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "core/problem.hpp"
 #include "io/model/model_family.hpp"
 #include "io/model/model_files.hpp"

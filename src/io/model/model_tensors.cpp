@@ -2,8 +2,6 @@
 // number of heads stands nowhere in them; everything else can be checked there.
 #include "io/model/model_tensors.hpp"
 
-#include <fmt/format.h>
-
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 

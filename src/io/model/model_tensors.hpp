@@ -1,10 +1,6 @@
 // The tensors of one layer: where its projections and biases lie, what they take and give, its heads, and its block.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <string>
-
 #include "io/model/model_files.hpp"
 #include "io/model/model_layers.hpp"
 

@@ -1,14 +1,6 @@
 // Answer files: JSON in, the person's matrices out; and the names of matrices.
 #include "io/problem/answer.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <system_error>
-#include <utility>
-
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"
 #include "io/files/input_file.hpp"

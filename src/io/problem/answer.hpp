@@ -1,12 +1,6 @@
 // What a person handed in: matrices under the names of steps, as they stand in the file.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "core/numbers.hpp"
 #include "core/step.hpp"
 #include "core/tensor.hpp"

@@ -1,13 +1,7 @@
 // Arrays as an answer: each as the grid that its JSON would be.
 #include "io/problem/answer.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <filesystem>
-#include <utility>
 
 #include "core/error.hpp"
 #include "io/arrays/matrix_archive.hpp"

@@ -1,8 +1,6 @@
 // Names that other texts and programs give to the matrices: "out1", "Q_head1", "attn_weights", "concat_heads".
 #include "io/problem/answer.hpp"
 
-#include <algorithm>
-#include <array>
 #include "core/utf8.hpp"
 
 namespace mha::io {

@@ -1,10 +1,6 @@
 // An answer from a spreadsheet: steps.csv, as `run` writes it, with the values filled in.
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <map>
 

@@ -1,7 +1,4 @@
 // The keys of a block and of a stack: residual sums, norms, the MLP, and the layers.
-#include <fmt/format.h>
-
-#include <algorithm>
 
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"

@@ -1,7 +1,6 @@
 // The files that travel inside the binary: example problems and JSON Schemas.
 #pragma once
 
-#include <iterator>
 #include <span>
 #include <string_view>
 

@@ -1,11 +1,6 @@
 // One weight matrix with its bias, or those of all heads on top of one another.
 #include "io/problem/problem_keys.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <memory>
-
 #include "io/arrays/matrix_files.hpp"
 #include "io/json/tree.hpp"
 

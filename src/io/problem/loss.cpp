@@ -1,7 +1,4 @@
 // The key "loss": what is differentiated, of the problem's result; from the problem or from a file of its own.
-#include <fmt/format.h>
-
-#include <cmath>
 
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"

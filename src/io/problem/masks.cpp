@@ -1,10 +1,6 @@
 // Masks of every kind, one or a list of them: how they are read and written.
 #include "core/mask.hpp"
 
-#include <fmt/format.h>
-
-#include <array>
-
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"
 #include "io/problem/problem_keys.hpp"

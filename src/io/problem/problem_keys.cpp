@@ -2,11 +2,6 @@
 // they are read and written; the table of all; and what to say of a key that is none or stands in the wrong place.
 #include "io/problem/problem_keys.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cassert>
-
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"
 #include "io/problem/problem_reader.hpp"

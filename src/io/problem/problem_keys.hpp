@@ -1,11 +1,6 @@
 // Every key of a problem file: what stands in its objects, and how the problem's own are read and written.
 #pragma once
 
-#include <array>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "core/problem.hpp"
 #include "io/json/tree.hpp"
 #include "io/json/writer.hpp"

@@ -1,11 +1,6 @@
 // Problem files: JSON in, a checked Problem out.
 #include "io/problem/problem_reader.hpp"
 
-#include <fmt/format.h>
-
-#include <cassert>
-#include <system_error>
-
 #include "core/utf8.hpp"
 #include "io/arrays/matrix_files.hpp"
 #include "io/files/input_file.hpp"

@@ -1,10 +1,6 @@
 // The parameters of a problem, each once, and the problem file as a whole.
 #include "io/problem/problem_writer.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "io/problem/problem_keys.hpp"
 
 namespace mha::io {

@@ -1,11 +1,6 @@
 // A problem, or parts of it, in the words of the problem file.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "core/problem.hpp"
 #include "io/json/writer.hpp"
 

@@ -1,5 +1,4 @@
 // The weights, of each head or packed, and the output projection.
-#include <fmt/format.h>
 
 #include <initializer_list>
 

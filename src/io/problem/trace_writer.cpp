@@ -1,8 +1,6 @@
 // Walks the table of step names in the order of the contract and writes each matrix straight from the trace.
 #include "io/problem/trace_writer.hpp"
 
-#include <algorithm>
-
 #include "core/gradient.hpp"
 #include "io/problem/problem_keys.hpp"
 

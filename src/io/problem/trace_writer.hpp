@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 
 #include "core/trace.hpp"
 #include "io/json/writer.hpp"

@@ -1,12 +1,7 @@
 // Formulas, matrices and spelled-out entries in the language of TeX.
 #include "show/latex/latex_math.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
-#include <array>
-#include <utility>
 
 #include "core/utf8.hpp"
 #include "show/text/wrap.hpp"

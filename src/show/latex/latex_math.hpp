@@ -1,10 +1,6 @@
 // What LaTeX and Markdown share: formulas, matrices and spelled-out entries in the language of TeX.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "show/document.hpp"
 
 namespace mha::show {

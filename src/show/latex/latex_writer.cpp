@@ -1,10 +1,8 @@
 // Writes a page as LaTeX: one function for each kind of block. What is wider or taller than the page is made smaller.
 #include "show/latex/latex_writer.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <numeric>
 
 #include "core/error.hpp"

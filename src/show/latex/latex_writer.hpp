@@ -1,8 +1,6 @@
 // Writes a page as a LaTeX document, or as what another one takes in.
 #pragma once
 
-#include <string>
-
 #include "show/document.hpp"
 #include "show/text/text_writer.hpp"
 

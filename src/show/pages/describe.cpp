@@ -1,8 +1,6 @@
 // The order of the page: what is given, then head by head, then the heads together; item by item in a batch.
 #include "show/pages/describe.hpp"
 
-#include <algorithm>
-#include <array>
 #include <map>
 
 #include "show/pages/page_parts.hpp"

@@ -1,9 +1,6 @@
 // Turns a computation into a page: every step with its formula, shapes, matrices and an entry spelled out.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "show/pages/scene.hpp"
 
 namespace mha::show {

@@ -1,9 +1,6 @@
 // What stands above the first step.
 #include "show/pages/page_parts.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "show/words/notation.hpp"
 #include "show/words/number_text.hpp"
 #include "show/words/phrases.hpp"

@@ -1,5 +1,4 @@
 // What a page says of the steps of a backward pass, and of the loss from which it begins.
-#include <fmt/format.h>
 
 #include "core/gradient.hpp"
 #include "show/pages/page_parts.hpp"

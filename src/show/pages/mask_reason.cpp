@@ -1,12 +1,7 @@
 // What masks do, in words. Queries without a key are told in so few sentences that a thousand of them stay readable.
 #include "show/pages/mask_reason.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdlib>
 #include <map>
-#include <utility>
 
 #include "core/utf8.hpp"
 #include "show/pages/describe.hpp"

@@ -1,10 +1,6 @@
 // Builds a page block by block, in one language: the blocks that every command's page is made of, and how each is said.
 #pragma once
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "core/problem.hpp"
 #include "show/document.hpp"
 #include "show/words/phrases.hpp"

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
-#include <vector>
 
 #include "show/document.hpp"
 #include "show/pages/page.hpp"

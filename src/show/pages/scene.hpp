@@ -2,9 +2,6 @@
 #pragma once
 
 #include <limits>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "core/mask.hpp"
 #include "core/plan.hpp"

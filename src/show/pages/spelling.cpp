@@ -1,8 +1,6 @@
 // Spells entries of one step out: which entry, what it is made of, and the operations that take a line.
 #include "show/pages/spelling.hpp"
 
-#include <cmath>
-
 #include "core/op_rules.hpp"
 #include "show/pages/mask_reason.hpp"
 #include "show/words/notation.hpp"

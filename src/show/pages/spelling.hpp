@@ -1,10 +1,6 @@
 // Spells entries of one step out with their numbers, as one would write them with a pencil.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "show/pages/scene.hpp"
 #include "show/words/phrases.hpp"
 

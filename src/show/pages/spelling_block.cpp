@@ -1,7 +1,4 @@
 // Spells out what stands beside the attention in a block: norms and activations.
-#include <fmt/format.h>
-
-#include <cmath>
 
 #include "show/pages/spelling.hpp"
 #include "show/words/notation.hpp"

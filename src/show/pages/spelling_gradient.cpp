@@ -1,7 +1,4 @@
 // Spells out what only a backward pass has: differences, slopes, the way back through a norm.
-#include <fmt/format.h>
-
-#include <cmath>
 
 #include "core/steepness.hpp"
 #include "show/pages/spelling.hpp"

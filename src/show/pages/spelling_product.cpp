@@ -1,5 +1,4 @@
 // Spells sums out term by term: products, and the output with the share of each head.
-#include <algorithm>
 
 #include "show/pages/spelling.hpp"
 #include "show/words/notation.hpp"

@@ -1,7 +1,4 @@
 // Spells rotary positions out: a pair of columns turned by an angle.
-#include <fmt/format.h>
-
-#include <cmath>
 
 #include "show/pages/spelling.hpp"
 

@@ -1,6 +1,4 @@
 // Spells softmax out: one exponential over the sum of those that are normalised with it.
-#include <algorithm>
-#include <cmath>
 
 #include "show/pages/mask_reason.hpp"
 #include "show/pages/spelling.hpp"

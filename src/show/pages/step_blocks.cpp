@@ -1,10 +1,6 @@
 // One step of the page.
 #include "show/pages/page_parts.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "show/pages/mask_reason.hpp"
 #include "show/pages/spelling.hpp"
 #include "show/words/notation.hpp"

@@ -1,10 +1,6 @@
 // The matrices of a step.
 #include "show/pages/page_parts.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "show/words/notation.hpp"
 
 namespace mha::show {

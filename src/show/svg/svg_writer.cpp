@@ -1,11 +1,7 @@
 // Draws weights: a map has a row for each query and a column for each key, lines run from queries to keys.
 #include "show/svg/svg_writer.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"

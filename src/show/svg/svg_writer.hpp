@@ -1,8 +1,6 @@
 // Writes the heads' weights as one picture (SVG 1.1): maps or lines, small multiples side by side.
 #pragma once
 
-#include <string>
-
 #include "show/document.hpp"
 #include "show/text/text_writer.hpp"
 

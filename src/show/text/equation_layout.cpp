@@ -3,9 +3,7 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
-#include <optional>
 
 #include "show/text/matrix_box.hpp"
 #include "show/text/wrap.hpp"

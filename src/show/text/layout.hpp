@@ -1,9 +1,6 @@
 // Sets equations of matrices and entries that are spelled out in lines.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "show/document.hpp"
 #include "show/text/pen.hpp"
 

@@ -1,8 +1,6 @@
 // Draws one matrix, or some of its columns.
 #include "show/text/matrix_box.hpp"
 
-#include <algorithm>
-
 #include "show/text/wrap.hpp"
 
 namespace mha::show {

@@ -1,9 +1,6 @@
 // Draws one matrix, or some of its columns, with brackets, labels and row sums.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "show/document.hpp"
 #include "show/text/pen.hpp"
 

@@ -1,9 +1,6 @@
 // What a terminal can show.
 #include "show/text/pen.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
 
 #include "core/utf8.hpp"

@@ -2,9 +2,6 @@
 // adds colour where there is any.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "show/document.hpp"
 #include "show/text/text_writer.hpp"
 

@@ -1,9 +1,7 @@
 // Writes a page for a terminal or a plain text file: one function for each kind of block.
 #include "show/text/text_writer.hpp"
 
-#include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include "show/text/layout.hpp"
 #include "show/text/pen.hpp"

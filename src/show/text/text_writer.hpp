@@ -1,8 +1,6 @@
 // Writes a page for a terminal or a plain text file, or as Markdown (CommonMark with the tables of GitHub).
 #pragma once
 
-#include <string>
-
 #include "show/document.hpp"
 
 namespace mha::show {

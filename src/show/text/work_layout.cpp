@@ -1,9 +1,6 @@
 // Sets an entry that is spelled out.
 #include "show/text/layout.hpp"
 
-#include <algorithm>
-#include <optional>
-
 #include "show/text/wrap.hpp"
 
 namespace mha::show {

@@ -1,7 +1,6 @@
 // Takes formulas apart: a formula is a row of atoms with marks above, below and behind them.
 #include "show/words/formula.hpp"
 
-#include <optional>
 #include <utility>
 
 #include "core/utf8.hpp"

@@ -1,11 +1,6 @@
 // How values, entries, formulas and shapes are written.
 #include "show/words/notation.hpp"
 
-#include <fmt/format.h>
-
-#include <array>
-#include <cmath>
-
 #include "show/words/number_text.hpp"
 #include "show/words/phrases.hpp"
 

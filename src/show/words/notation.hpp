@@ -1,9 +1,6 @@
 // How values, entries, formulas and shapes are written; all of it follows from the plan.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "show/pages/scene.hpp"
 
 namespace mha::show {

@@ -1,7 +1,6 @@
 // How a number reads on a page: integers as integers, everything else with one number of decimals for the whole matrix.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 namespace mha::show {

@@ -1,12 +1,6 @@
 // Every sentence of the page that is not a step's title or meaning, in both languages.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "core/text.hpp"
 #include "show/document.hpp"
 

@@ -1,10 +1,6 @@
 // Two computations held side by side.
 #include "study/compare/compare.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 namespace mha::study {
 namespace {
 

@@ -1,12 +1,6 @@
 // Two computations held side by side, step by step: two problems, or a problem and the same with a mistake made.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "io/files/sink.hpp"
 #include "show/pages/describe.hpp"
 #include "study/mistakes/simulate.hpp"

@@ -1,8 +1,6 @@
 // A comparison as a page: equal steps in a line, the others with both matrices.
 #include "study/compare/compare.hpp"
 
-#include <cmath>
-
 #include "show/pages/page.hpp"
 #include "show/pages/page_parts.hpp"
 #include "show/words/notation.hpp"

@@ -1,5 +1,4 @@
 // The heads of a layer in another arrangement: as layers, as one head, one at a time.
-#include <algorithm>
 #include <cstring>
 #include <numeric>
 

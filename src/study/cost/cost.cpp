@@ -1,8 +1,6 @@
 // Sums up what the one counter of steps says.
 #include "study/cost/cost.hpp"
 
-#include <algorithm>
-
 #include "compute/cost.hpp"
 
 namespace mha::study {

@@ -1,9 +1,6 @@
 // What a problem costs, counted from the shapes of its plan: nothing is computed.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "core/plan.hpp"
 
 namespace mha::study {

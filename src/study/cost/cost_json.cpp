@@ -1,5 +1,4 @@
 // Costs and published shapes as JSON.
-#include <fmt/format.h>
 
 #include "io/json/writer.hpp"
 #include "study/cost/cost_page.hpp"

@@ -1,10 +1,7 @@
 // The costs of a layer with their formulas and numbers, of all layers, and what does not stay equal with more heads.
 #include "study/cost/cost_page.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "compute/cost.hpp"
 #include "show/pages/page.hpp"

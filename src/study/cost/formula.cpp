@@ -1,11 +1,6 @@
 // Names sizes and multiplies them in writing.
 #include "study/cost/formula.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-
 #include "show/words/notation.hpp"
 
 namespace mha::study {

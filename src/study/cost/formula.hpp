@@ -1,9 +1,6 @@
 // The size of a step as a formula: "n²·h·d_k" beside "128²·8·64".
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "core/plan.hpp"
 
 namespace mha::study {

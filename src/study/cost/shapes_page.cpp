@@ -1,7 +1,6 @@
 // Shapes step by step; and entries by name, which follow the split and the concatenation.
 #include "study/cost/shapes_page.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"

@@ -1,8 +1,6 @@
 // Puts other shapes under a problem's rules.
 #include "study/cost/sizes.hpp"
 
-#include <algorithm>
-
 #include "core/error.hpp"
 
 namespace mha::study {

@@ -1,10 +1,6 @@
 // Sizes in place of a problem's own: the same rules, other shapes, and no numbers.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <string_view>
-
 #include "core/problem.hpp"
 #include "study/cost/models.hpp"
 

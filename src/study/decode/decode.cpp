@@ -1,11 +1,6 @@
 // Cuts the plan to new rows, puts caches where it reads keys and values, and runs it step after step.
 #include "study/decode/decode.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "compute/cost.hpp"
 #include "core/error.hpp"
 #include "study/mistakes/plan_editor.hpp"

@@ -2,9 +2,6 @@
 // cache.
 #pragma once
 
-#include <deque>
-#include <vector>
-
 #include "compute/engine.hpp"
 #include "io/files/sink.hpp"
 #include "show/pages/describe.hpp"

@@ -1,5 +1,4 @@
 // Decoding as a page: a section for each step, and at the end what the cache has saved.
-#include <fmt/format.h>
 
 #include "show/pages/page_parts.hpp"
 #include "study/cost/formula.hpp"

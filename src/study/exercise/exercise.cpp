@@ -1,11 +1,6 @@
 // Draws again until the numbers expose what numbers of these sizes can, by simulation of every mistake.
 #include "study/exercise/exercise.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cassert>
-#include <functional>
 #include <iterator>
 
 #include "core/error.hpp"

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <set>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "study/exercise/small_numbers.hpp"
 #include "study/mistakes/simulate.hpp"

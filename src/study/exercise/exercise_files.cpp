@@ -1,9 +1,6 @@
 // The empty answer and the mistakes as JSON, in the nested form of a trace.
 #include "study/exercise/exercise_files.hpp"
 
-#include <algorithm>
-#include <string>
-
 #include "io/problem/problem_writer.hpp"
 #include "io/problem/trace_writer.hpp"
 #include "study/mistakes/simulate.hpp"

@@ -1,8 +1,6 @@
 // The files of an exercise that no other command writes: the sheet on paper, the empty answer, the teacher's mistakes.
 #pragma once
 
-#include <string>
-
 #include "core/problem.hpp"
 #include "io/files/sink.hpp"
 #include "show/document.hpp"

@@ -1,10 +1,7 @@
 // Draws X, then for each key/value head a W_K, and for its query heads a W_Q with which the scores stay small.
 #include "study/exercise/small_numbers.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "study/mistakes/simulate.hpp"
 

@@ -1,11 +1,7 @@
 // Draws problems with numbers for a pencil, the same on every platform.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <optional>
 #include <random>
-#include <string_view>
 
 #include "core/problem.hpp"
 

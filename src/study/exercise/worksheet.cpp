@@ -1,7 +1,6 @@
 // The page of a run before it is run: headings, formulas and given matrices, and blank matrices for the results.
 #include "study/exercise/exercise_files.hpp"
 
-#include <array>
 #include <set>
 
 #include "show/pages/page.hpp"

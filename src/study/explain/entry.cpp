@@ -1,13 +1,6 @@
 // Entries as people name them: the parts of the word first, then what they mean in this problem.
 #include "study/explain/explain.hpp"
 
-#include <fmt/format.h>
-
-#include <array>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"

@@ -1,9 +1,6 @@
 // Walks a plan backwards from an entry; what is told of each entry comes from its Spelling.
 #include "study/explain/explain.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>

@@ -1,11 +1,6 @@
 // How an entry comes about: what it is computed from, and if wanted what that is computed from, down to X and the weights.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "core/plan.hpp"
 #include "io/files/sink.hpp"
 #include "show/pages/spelling.hpp"

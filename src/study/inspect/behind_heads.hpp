@@ -1,9 +1,6 @@
 // The part of a layer that follows its heads, from head outputs that are given: those of other heads, or none.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-
 #include "compute/engine.hpp"
 
 namespace mha::study {

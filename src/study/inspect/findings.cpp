@@ -1,6 +1,4 @@
 // What the numbers of a layer say, each finding in a sentence with its numbers and its limits.
-#include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "show/words/number_text.hpp"

@@ -1,9 +1,6 @@
 // Measures layers: the weights of their heads, their projections, and the output without each head.
 #include "study/inspect/inspect.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "compute/engine.hpp"
 #include "study/inspect/behind_heads.hpp"
 

@@ -1,11 +1,6 @@
 // What an attention layer looks like from outside: how its heads differ, where each looks, what is lost without it.
 #pragma once
 
-#include <array>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "io/files/sink.hpp"
 #include "show/pages/scene.hpp"
 

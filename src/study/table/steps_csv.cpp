@@ -1,10 +1,6 @@
 // Writes steps for a spreadsheet, from the list of arrays that the binary files have.
 #include "study/table/steps_csv.hpp"
 
-#include <fmt/format.h>
-
-#include <array>
-
 #include "core/csv.hpp"
 #include "io/arrays/trace_export.hpp"
 #include "io/json/writer.hpp"

@@ -1,8 +1,6 @@
 // Steps for a spreadsheet: a line for each entry.
 #pragma once
 
-#include <optional>
-
 #include "core/trace.hpp"
 #include "io/files/sink.hpp"
 
