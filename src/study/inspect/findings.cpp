@@ -46,6 +46,11 @@ constexpr FindingKind unequal_maps(
     "权重不同，模型未必更好；权重相近的头，值也可能不同。");
 constexpr FindingKind spread("spread", false, "How far head {0} spreads its weights", "头 {0} 的权重有多分散",
                              "entropy {0} nats of at most {1}{2}", "熵 {0} 奈特，至多 {1}{2}");
+constexpr FindingKind no_number("not_a_number", false, "The weights of head {0} are not a number",
+                                "头 {0} 的注意力权重不是数", "", "",
+                                "Numbers before them pass what f64 can hold, so nothing can be read from them; use smaller "
+                                "ones in X or the weights.",
+                                "前面的数超出了 f64 的范围，因此无法解读；请减小 X 或权重矩阵中的数。");
 constexpr FindingKind looks_at("looks_at", false, "Head {0} looks mostly at {1}", "头 {0} 主要看{1}", "mean weight {0}",
                                "平均权重 {0}", "That is a reader's reading of this input, not a goal of the training.",
                                "这是读者对这一输入的解读，不是训练的目标。");
@@ -122,9 +127,13 @@ class FindingsOfLayer {
 
   void add_maps() {
     Measured closest;
-    for (const auto& [a, b, difference, same] : look_.pairs)
-      if (difference) closest = std::min(closest.value_or(*difference), *difference);
-    if (closest > same_number) add(unequal_maps, {*closest});
+    bool known = true;
+    for (const auto& [a, b, difference, same] : look_.pairs) {
+      const bool is_number = difference && !std::isnan(*difference);
+      known = known && (is_number || !difference);
+      if (is_number) closest = std::min(closest.value_or(*difference), *difference);
+    }
+    if (known && closest > same_number) add(unequal_maps, {*closest});
     for (const std::vector<Index>& heads :
          groups([](const PairLook& pair) { return pair.weights_difference && *pair.weights_difference <= same_number; }))
       add(equal_maps, {*closest}, list(heads));
@@ -133,7 +142,10 @@ class FindingsOfLayer {
   void add_head(std::size_t head) {
     const auto& measured = look_.heads[head].measured;
     const std::string name = list({static_cast<Index>(head)});
-    if (measured[entropy]) add(spread, {*measured[entropy], *look_.heads[head].most_entropy}, name);
+    if (measured[entropy] && std::isnan(*measured[entropy]))
+      add(no_number, {}, name);
+    else if (measured[entropy])
+      add(spread, {*measured[entropy], *look_.heads[head].most_entropy}, name);
     for (const auto& [measure, what] : {std::pair{self, Text{"the token itself", "词元自己"}},
                                         {previous, {"the previous token", "前一个词元"}},
                                         {first_key, {"the first token", "第一个词元"}}})

@@ -7,6 +7,11 @@
 namespace mha::study {
 namespace {
 
+// NaN, where one is, is what is told of both.
+Measured larger(Measured a, Measured b) {
+  return a < b || (b && std::isnan(*b)) ? b : a;
+}
+
 class LayerInspector {
  public:
   LayerInspector(const Problem& layer, const Plan& plan, const Trace& trace, int number)
@@ -49,7 +54,7 @@ class LayerInspector {
         const Index count = visible(item, head, row);
         if (count == 0) continue;
         const double* a = weights_.matrix(item, head) + row * keys_;
-        for (Index j = 0; j < keys_; ++j) sums[entropy] -= a[j] > 0 ? a[j] * std::log(a[j]) : 0;
+        for (Index j = 0; j < keys_; ++j) sums[entropy] -= a[j] == 0 ? 0 : a[j] * std::log(a[j]);
         sums[largest_weight] += *std::max_element(a, a + keys_);
         most_entropy += std::log(static_cast<double>(count));
         ++rows;
@@ -73,11 +78,11 @@ class LayerInspector {
     look.measured[largest_change] = 0;
     for (Index i = 0; i < look.without.size(); ++i) {
       const double y = trace_.value(output)->data()[i], difference = std::abs(y - look.without.data()[i]);
-      look.measured[largest_change] = std::max(*look.measured[largest_change], difference);
+      look.measured[largest_change] = larger(look.measured[largest_change], difference);
       change = std::hypot(change, difference);
       whole = std::hypot(whole, y);
     }
-    if (whole > 0) look.measured[relative_change] = change / whole;
+    if (whole != 0) look.measured[relative_change] = change / whole;
   }
 
   void look_at_W_O(std::vector<HeadLook>& heads) const {
@@ -98,7 +103,7 @@ class LayerInspector {
       for (Index row = 0; row < weights_.shape().rows; ++row) {
         const bool keyed = visible(item, a, row) > 0 && visible(item, b, row) > 0;
         for (Index j = 0; keyed && j < keys_; ++j)
-          largest = std::max(largest.value_or(0), std::abs(weights_.at(item, a, row, j) - weights_.at(item, b, row, j)));
+          largest = larger(largest, std::abs(weights_.at(item, a, row, j) - weights_.at(item, b, row, j)));
       }
     return largest;
   }
@@ -138,7 +143,7 @@ void leave_in(std::vector<PairLook>& all, const std::vector<PairLook>& layer) {
       return other.first == pair.first && other.second == pair.second;
     });
     if (same == layer.end()) return true;
-    pair.weights_difference = std::max(pair.weights_difference, same->weights_difference);
+    pair.weights_difference = larger(pair.weights_difference, same->weights_difference);
     std::erase_if(pair.same_projections, [&](std::string_view name) {
       return std::count(same->same_projections.begin(), same->same_projections.end(), name) == 0;
     });

@@ -1,4 +1,5 @@
 // What was seen in layers as a page and as JSON: structure first, then what may be read from it.
+#include <cmath>
 
 #include "io/json/writer.hpp"
 #include "io/problem/problem_writer.hpp"
@@ -113,12 +114,17 @@ class InspectPage {
   show::NumberStyle style_{options_.precision, show::NumberStyle::Origin::computed};
 };
 
+// Null where it is NaN.
+void write_measure(io::JsonWriter& json, std::string_view key, Measured number) {
+  json.number(key, number && std::isnan(*number) ? Measured() : number);
+}
+
 void write_pairs_and_findings(io::JsonWriter& json, const LayerLook& look, const show::PageOptions& options) {
   json.begin_array("pairs");
   for (const PairLook& pair : look.pairs) {
     json.begin_object(io::Spread::line);
     json.integers("heads", std::array{pair.first + 1, pair.second + 1});
-    json.number("weights_difference", pair.weights_difference);
+    write_measure(json, "weights_difference", pair.weights_difference);
     json.begin_array("same_projections", io::Spread::line);
     for (const std::string_view name : pair.same_projections) json.text(name);
     json.end();
@@ -144,7 +150,7 @@ void write_layer(io::JsonWriter& json, Index layer, const LayerLook& look, const
     json.integer("head", static_cast<Index>(head) + 1);
     for (std::size_t i = 0; i < head_measures.size(); ++i) {
       if (i == largest_change) json.begin_object("ablation", io::Spread::line);
-      json.number(head_measures[i].key, look.heads[head].measured[i]);
+      write_measure(json, head_measures[i].key, look.heads[head].measured[i]);
     }
     json.end();
     json.end();
