@@ -20,6 +20,7 @@ struct CostOptionTexts {
 // What a sweep goes through where it names no numbers: powers of two that divide, and the problem's own.
 std::vector<Index> usual_steps(std::string_view name, const Problem& problem) {
   const bool groups = name == "kv-heads";
+  parse_choice("--sweep", std::string(name), column_of(study::size_names, &study::SizeName::name));
   if (!groups && name != "heads")
     throw Error({"--sweep {0}: through which numbers? Write --sweep {0}=128,256,512",
                  "--sweep {0}：取哪些数？请写 --sweep {0}=128,256,512"},

@@ -337,7 +337,9 @@ class Faults(unittest.TestCase):
                 (["--d-model", "0", "--heads", "4", "--tokens", "1"], "from 1"),
                 (["worked", "--model", "bert-base", "--tokens", "1"], "leave one"), (["worked", "--dtype", "f8"], "f16"),
                 (["worked", "--against", "heads"], "heads=1"), (["worked", "--against", "head=1"], "heads"),
-                (["worked", "--sweep", "tokens"], "tokens=128"), (["worked", "--sweep", "heads", "--against", "heads=1"], "leave"),
+                (["worked", "--sweep", "tokens"], "tokens=128"),
+                (["worked", "--sweep", "foo"], "expected tokens or d-model or heads or kv-heads or d-k or d-v or keys or batch or mlp"),
+                (["worked", "--sweep", "head"], "Did you mean \"heads\"?"), (["worked", "--sweep", "heads", "--against", "heads=1"], "leave"),
                 (["tests/cases/layers_worked_twice/problem.json", "--layers", "2"], "of its own (2)"),
                 (["--d-model", "1048576", "--heads", "1048576", "--tokens", "200000000"], "more than"),
                 (["worked", "bag_zh"], "one problem")):
