@@ -137,6 +137,7 @@ void compare_problems(const CompareOptions& options, World& world) {
   } else {
     right = {named(problems[1], page.language), study::layered(problems[1])};
   }
+  warn_of(problems, page, world);
   output.open();
   const study::Comparison comparison = study::compare(left.computed.numbers, right.computed.numbers);
   if (output.kind() == Format::Kind::json)
@@ -183,7 +184,8 @@ Action setup_compare(CommandLine& app) {
               ? Text{"with --mistake, --as-layers, --as-one-head or --loop, one problem is compared with itself: name "
                      "one problem",
                      "有 --mistake、--as-layers、--as-one-head 或 --loop 时，一道题目与自身对照：请只写一道题目"}
-              : Text{"name two problems, or one and --mistake ID", "请写两道题目，或一道题目加 --mistake ID"});
+              : Text{"name two problems; or one and --mistake ID, --as-layers, --as-one-head or --loop",
+                     "请写两道题目；或一道题目加 --mistake ID、--as-layers、--as-one-head 或 --loop"});
     compare_problems(*options, world);
   };
 }

@@ -34,7 +34,7 @@ void tell_decoding(const DecodeTexts& texts, World& world) {
   compute::RunOptions options{
       {}, arithmetic.dtype, arithmetic.rounding, device_from(arithmetic, world), arithmetic.threads};
   const study::Decoding decoding = study::decode(problem, prompt, page.index_base, std::move(options));
-  for (const std::string& warning : show::warnings(problem, decoding.whole, page)) tell_line(world, warning);
+  warn_of({&problem, 1}, page, world);
   if (output.kind() == Format::Kind::json)
     study::write_decoding(output.sink(), problem, decoding, page.selection);
   else if (output.kind() == Format::Kind::steps)

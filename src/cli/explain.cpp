@@ -100,6 +100,7 @@ void explain_entries(ExplainRequest request, const ExplainTexts& texts, World& w
   std::vector<study::ExplainedRange> ranges;
   for (const std::string& entry : request.entries)
     ranges.push_back({study::parse_entry(entry, problem, plan, request.page.index_base), {}});
+  warn_of({&problem, 1}, request.page, world);
   output.open();
   const Trace trace = trace_of(plan, ranges, request, world);
   if (json) request.page.index_base = 1;  // as in all files

@@ -71,6 +71,12 @@ Problem read_problem(const std::string& name, World& world, bool allow_outside) 
   return problem;
 }
 
+void warn_of(std::span<const Problem> problems, const show::PageOptions& page, World& world) {
+  for (const Problem& problem : problems)
+    for (const std::string& warning : show::warnings(problem, page))
+      tell_line(world, (problems.size() > 1 ? problem.name + ": " : "") + warning);
+}
+
 std::string one_problem(const std::vector<std::string>& names, const char* otherwise) {
   if (names.size() > 1)
     throw Error(

@@ -22,6 +22,7 @@ void inspect_problems(const InspectOptions& options, World& world) {
   if (output.kind() == Format::Kind::json) page.index_base = 1;  // as all files
   const std::vector<std::string> names = options.problems.empty() ? std::vector<std::string>{"worked"} : options.problems;
   const std::vector<Problem> problems = read_problems(names, world, options.allow_outside);
+  warn_of(problems, page, world);
   output.open();
   const study::Inspection inspection = study::inspect(problems, page);
   if (output.kind() == Format::Kind::json)

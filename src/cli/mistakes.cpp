@@ -112,6 +112,7 @@ Action setup_mistakes(CommandLine& app) {
       const Problem problem = read_problem(*options->problem, world, options->allow_outside);
       if (options->layers)
         page_options.selection.layers = parse_layers(*options->layers, problem.layer_count(), page_options);
+      warn_of({&problem, 1}, page_options, world);
       list_layers(problem, page_options, page);
     } else {
       list_all(page);

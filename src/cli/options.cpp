@@ -75,7 +75,8 @@ Loss loss_from(const std::optional<std::string>& text, const Problem& problem, W
   if (text) world.inputs.push_back(text->substr(text->find(':') + 1));
   if (text) return io::loss_named(*text, problem);
   if (problem.loss) return *problem.loss;
-  throw Error(
+  throw refusal(
+      problem, "loss",
       {"a gradient is that of a loss, and the problem has none; write --loss sum, or --loss half_squares:FILE with "
        "what the result should be",
        "梯度是损失的梯度，而题目没有 loss；请写 --loss sum，或 --loss half_squares:FILE，文件中写结果应有的值"});
@@ -197,7 +198,8 @@ compute::Device device_from(const Arithmetic& arithmetic, const World& world) {
 void choose_item(const ComputationOptionTexts& texts, show::PageOptions& page, Problem& problem) {
   if (!texts.batch) return;
   if (!problem.batched)
-    throw Error({"--batch: this problem has no batch; its X is one matrix", "--batch：这道题没有批次，X 是一个矩阵"});
+    throw refusal(problem, "X",
+                  {"--batch: this problem has no batch; its X is one matrix", "--batch：这道题没有批次，X 是一个矩阵"});
   const int base = static_cast<int>(page.index_base);
   const int last = base + static_cast<int>(problem.batch()) - 1;
   const Index item = parse_number("--batch", *texts.batch, base, last) - base;
@@ -208,7 +210,8 @@ void choose_item(const ComputationOptionTexts& texts, show::PageOptions& page, P
 void choose_one_item(const ComputationOptionTexts& texts, show::PageOptions& page, Problem& problem) {
   choose_item(texts, page, problem);
   if (problem.batch() > 1)
-    throw Error(
+    throw refusal(
+        problem, "X",
         {"this problem is a batch of {}; choose an item with --batch", "这道题是一批 {} 个样本；请用 --batch 选一个"},
         problem.batch());
 }

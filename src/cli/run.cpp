@@ -201,7 +201,7 @@ class Run {
       tell(world_, {"this problem has none of the steps that --steps names, so none is shown",
                     "这道题没有 --steps 所列的步骤，因此没有内容可显示"});
     if (!texts_.quiet) {
-      for (const std::string& warning : show::warnings(problem_, plan_, request_.page)) tell_line(world_, warning);
+      warn_of({&problem_, 1}, request_.page, world_);
       warn_of_overflow();
     }
     const Exit written = write_files(files);

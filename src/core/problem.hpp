@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "core/error.hpp"
 #include "core/op.hpp"
 #include "core/tensor.hpp"
 #include "core/text.hpp"
@@ -109,6 +110,7 @@ struct Loss {
 inline constexpr std::array loss_names = {"sum", "mse", "half_squares", "cross_entropy", "gradient"};
 
 struct Problem {
+  std::string name;  // of the file, - or the example that it was read from
   Caption title;
   Caption description;
   Labels tokens, tokens_kv;
@@ -165,6 +167,12 @@ struct Problem {
     return layout == Layout::torch ? linear.W.shape().rows : linear.W.shape().cols;
   }
 };
+
+// "mine.json: layers[1].mask: …": what the problem says there, a command cannot work with.
+template <typename... Parts>
+Error refusal(const Problem& problem, std::string_view path, const Text& why, const Parts&... parts) {
+  return Error({"{}: {}: {}", "{}: {}: {}"}, problem.name, path, say(why, parts...));
+}
 
 // For each of the heads of a projection the first one (all from 0) with the same numbers in W and b: itself where none
 // before it has them. Of what lies in a file, no more rows are read than it takes to tell the heads apart.

@@ -102,7 +102,7 @@ class Compare(unittest.TestCase):
         self.assertIn("只有左边有", text)
 
     def test_usage(self):
-        for arguments, word in ((["worked"], "two problems"), (["worked", "packed", "--loop"], "one problem"),
+        for arguments, word in ((["worked"], "two problems"), (["worked"], "or one and --mistake ID, --as-layers, --as-one-head or --loop"), (["worked", "packed", "--loop"], "one problem"),
                                 (["worked", "--loop", "--as-layers"], "one at a time"),
                                 (["worked", "--mistake", "no_scale", "--as-one-head"], "one at a time"),
                                 (["cross", "--as-layers"], "self-attention"), (["block", "--as-layers"], "without norm"),
@@ -117,13 +117,17 @@ class Compare(unittest.TestCase):
             self.assertIn(word, result.stderr.decode())
 
     def test_a_refusal_names_what_the_problem_has(self):
-        for name, option, what in (("cross", "--as-layers", "takes keys and values from X_kv"), ("block", "--as-layers", "has a norm"),
-                                   ("large", "--as-layers", "has one head"), ("worked_twice", "--as-layers", "has layers already"),
-                                   ("large", "--as-one-head", "has one head"), ("rotary", "--as-one-head", "rotates queries and keys"),
-                                   ("grouped", "--as-one-head", "has heads that share keys and values")):
+        for name, key, option, what in (("cross", "X_kv", "--as-layers", "takes keys and values from X_kv"), ("block", "norm", "--as-layers", "has a norm"),
+                                        ("large", "heads", "--as-layers", "has one head"),
+                                        ("worked_twice", "layers", "--as-layers", "has layers already"),
+                                        ("large", "heads", "--as-one-head", "has one head"),
+                                        ("rotary", "rope", "--as-one-head", "rotates queries and keys"),
+                                        ("grouped", "kv_heads", "--as-one-head", "has heads that share keys and values")):
             result = run("compare", name, option)
             self.assertEqual(result.returncode, 2)
-            self.assertTrue(result.stderr.decode().endswith(f"; this problem {what}\n"), result.stderr.decode())
+            message = result.stderr.decode()
+            self.assertTrue(message.endswith(f"; this problem {what}\n"), message)
+            self.assertTrue(message.startswith(f"mha: {name}: {key}: {option}: "), message)
 
 
 STACKED = [[.526, 1.271, 1.271, .526], [.445, 1.398, 1.398, .445], [.492, 1.325, 1.325, .492]]

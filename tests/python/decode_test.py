@@ -481,11 +481,32 @@ class Decoding(unittest.TestCase):
             self.assertIn("query 1 may look at key 2", refusal("-", problem=worked | {"mask": mask}))
         decoded("-", problem=worked | {"mask": {"padding": [1, 0, 0]}})  # nobody looks at what comes later
         decoded("-", problem=worked | {"mask": {"causal": {"align": -1}}})
+        self.assertTrue(refusal("worked").startswith("mha: worked: mask: "))
+        self.assertIn("(mask causal shifted by 1)", refusal("-", problem=worked | {"mask": {"causal": {"align": 1}}}))
+        self.assertTrue(refusal("cross").startswith("mha: cross: X_kv: "))
         stack = json.loads((SOURCE / "data" / "stack.json").read_text())
         stack["layers"][1].pop("mask")
-        self.assertIn("the step layer2.weights needs tokens", refusal("-", problem=stack))
+        self.assertIn("mha: -: layers[1].mask: the step layer2.weights needs tokens", refusal("-", problem=stack))
         for prompt in ("0", "5", "x"):
             self.assertIn("--prompt", refusal("causal", "--prompt", prompt))
+
+    def test_large_negative_numbers_hide_as_minus_infinity_does(self):
+        worked = json.loads((SOURCE / "data" / "worked.json").read_text())
+        causal = decoded("-", problem=worked | {"mask": "causal"})
+        for number in (-1e9, float(np.finfo(np.float32).min), -1e4):
+            mask = {"add": np.triu(np.full((3, 3), number), 1).tolist()}
+            for more in ((), ("--dtype", "f32"), ("--round", "3")):
+                self.assertEqual(decoded("-", *more, problem=worked | {"mask": mask})["difference"], 0)
+            self.assertEqual([step["output"] for step in decoded("-", problem=worked | {"mask": mask})["steps"]],
+                             [step["output"] for step in causal["steps"]])
+        for mask in ([[0, -9, -9], [0, 0, -9], [0, 0, 0]], [[-1e9, -1e9, -1e9], [0, 0, -1e9], [0, 0, 0]]):
+            for more in ((), ("--round", "2")):  # weights that are not 0, though they may be rounded to it
+                self.assertIn("query 1 may look at key 2 (mask add)",
+                              refusal("-", *more, problem=worked | {"mask": {"add": mask}}))
+
+    def test_the_page_has_the_description(self):
+        text = json.loads((SOURCE / "data" / "causal.json").read_text())["description"]["en"]
+        self.assertIn(" ".join(text.split()), page("causal"))
 
     def test_a_decoder_that_makes_a_mistake_is_told_which(self):
         for mistake, feature, ids in (("cache_reversed", "plain", {"cache_reversed"}), ("cache_reversed", "grouped", {"cache_reversed"}),

@@ -40,8 +40,8 @@ def half_width(text):
 def faults_of_message(text):
     """The same of what stands on stderr, where each line begins with mha: and perhaps a place."""
     lines = [re.sub(r"^mha: ", "", line) for line in text.splitlines()]
-    said = "\n".join(lines)
-    faults = left_in_english(said) + half_width(re.sub(r"(?m)^(\S+:\d+:\d+: )?([\w.\[\]\"]+: )?", "", said))
+    said = "\n".join(re.sub(r"^(\S+:\d+:\d+: )?([\w./\[\]\"-]+: ){0,2}", "", line) for line in lines)
+    faults = left_in_english(said) + half_width(said)
     return faults + [f"no Chinese in {line!r}" for line in lines if line and not re.search(f"[{HAN}]", line)]
 
 

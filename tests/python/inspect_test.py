@@ -238,6 +238,27 @@ class Inspect(unittest.TestCase):
         self.assertIsNone(layer["pairs"][0]["weights_difference"])
         self.assertNotIn("maps_equal", ids)
 
+    def test_rows_without_a_key_are_warned_of_wherever_a_problem_is_computed(self):
+        name = CASES / "mask_row_without_key" / "problem.json"
+        said = run("run", name).stderr.decode()
+        self.assertRegex(said, r"^mha: query \d .*may attend to no key")
+        for command in (["inspect", name], ["mistakes", name], ["explain", name, "Y[1,1]"], ["compare", name, "--mistake", "no_scale"]):
+            self.assertEqual(run(*command).stderr.decode(), said, command)
+        for command in ("inspect", "compare"):
+            self.assertEqual(run(command, name, "worked").stderr.decode(), said.replace("mha: ", f"mha: {name}: "))
+
+    def test_what_is_no_number_is_told_so(self):
+        huge = dict(TWO_HEADS, X=[[1e200, 1e200], [1e200, 0]])
+        layer, ids, _ = self.findings(huge)
+        for head in layer["heads"]:
+            self.assertEqual([head[key] for key in ("entropy", "largest_weight", "self", "first")], [None] * 4)
+            self.assertEqual(head["ablation"], {"largest_change": None, "relative_change": None})
+        self.assertIsNone(layer["pairs"][0]["weights_difference"])
+        self.assertIn("The weights of head 2 are not a number.", ids["not_a_number"])
+        self.assertFalse({"maps_equal", "maps_differ", "spread"} & set(ids))
+        schema = Draft202012Validator(json.loads(output("schema", "inspect")))
+        schema.validate(told("-", input=json.dumps(huge).encode()))
+
     def test_the_files_pass_their_schema(self):
         schema = json.loads(output("schema", "inspect"))
         Draft202012Validator.check_schema(schema)

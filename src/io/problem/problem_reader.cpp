@@ -110,6 +110,7 @@ Problem read_problem(Input input, std::string_view name, const FileRules& rules)
     std::vector<std::string> files = open_matrix_files(root, name, rules);
     Problem problem = read_parts(root);
     problem.files = std::move(files);
+    problem.name = name;
     return problem;
   });
 }

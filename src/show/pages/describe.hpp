@@ -9,6 +9,6 @@ namespace mha::show {
 Document describe(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& options);
 
 // What the person should know before trusting the numbers, for stderr: rows that may attend to no key, by name.
-std::vector<std::string> warnings(const Problem& problem, const Plan& plan, const PageOptions& options);
+std::vector<std::string> warnings(const Problem& problem, const PageOptions& options);
 
 }  // namespace mha::show

@@ -116,16 +116,17 @@ std::string fused_text(const Scene& scene) {
              range_text(0, q - 1, base), range_text(q, q + kv - 1, base), range_text(q + kv, q + 2 * kv - 1, base));
 }
 
-// A description may have lines of its own; every other control character is left to the writer.
-void add_description(std::string_view text, PageBuilder& page) {
+}  // namespace
+
+// It may have lines of its own; every other control character is left to the writer.
+void add_description(const Caption& description, PageBuilder& page) {
+  std::string_view text = description.in(page.language());
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     page.paragraph(Words().quote(std::string(text.substr(0, end))));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
-
-}  // namespace
 
 Facts given_facts_of(const Scene& scene) {
   return FactsOf(scene).facts(false);
@@ -152,7 +153,7 @@ void add_header(const Scenes& layers, PageBuilder& page) {
   if (scene.whole.layout == Layout::torch) convention += page.say(phrase::and_torch);
   if (scene.whole.fused) convention += fused_text(scene);
   page.paragraph(Words(std::move(convention)));
-  add_description(scene.whole.description.in(page.language()), page);
+  add_description(scene.whole.description, page);
 }
 
 }  // namespace mha::show

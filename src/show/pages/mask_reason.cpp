@@ -179,7 +179,8 @@ std::vector<std::string> warnings(const Scene& scene) {
 
 }  // namespace
 
-std::vector<std::string> warnings(const Problem& problem, const Plan& plan, const PageOptions& options) {
+std::vector<std::string> warnings(const Problem& problem, const PageOptions& options) {
+  const Plan plan = make_plan(problem);
   const Trace no_trace;
   std::vector<std::string> result;
   for (int layer = 0; layer < problem.layer_count(); ++layer) {

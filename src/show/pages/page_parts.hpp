@@ -17,6 +17,7 @@ Facts given_facts_of(const Scene& scene);
 // Of one scene for each layer that the page tells of.
 void add_facts(const Scenes& layers, PageBuilder& page);
 void add_header(const Scenes& layers, PageBuilder& page);
+void add_description(const Caption& description, PageBuilder& page);
 
 // Sizes and rules of a layer of a stack.
 void add_layer_facts(const Scene& scene, PageBuilder& page);

@@ -215,18 +215,24 @@ std::string scale_text(const Scene& scene, const Scale& scale) {
   return "";
 }
 
-std::string masks_text(const Scene& scene) {
+}  // namespace
+
+std::string masks_text(const Problem& problem, Language language) {
   std::string names;
   std::size_t count = 0;
-  for (const Mask& mask : scene.problem.masks) {
+  for (const Mask& mask : problem.masks) {
     if (mask.kind == Mask::Kind::none) continue;
-    names += (count++ == 0 ? "" : " + ") + mask_title(mask.kind, scene.options.language);
+    names += (count++ == 0 ? "" : " + ") + mask_title(mask.kind, language);
+    const Align align = mask.align.value_or(Align{});
+    const Index shift = align.offset(0, problem.queries(), problem.keys());
+    if (align.kind == Align::Kind::per_item && problem.batch() > 1)
+      names += say(language, phrase::shifted_by_item);
+    else if (shift != 0)
+      names += say(language, phrase::shifted, shift);
   }
-  if (count == 0) return say(scene.options.language, phrase::no_mask);
-  return say(scene.options.language, count == 1 ? phrase::mask : phrase::masks, names);
+  if (count == 0) return say(language, phrase::no_mask);
+  return say(language, count == 1 ? phrase::mask : phrase::masks, names);
 }
-
-}  // namespace
 
 Place place_of_head(const Scene& scene, ValueId id, Index item, Index own) {
   return {item, own * (scene.problem.heads / scene.plan.value(id).shape.heads)};
@@ -380,7 +386,7 @@ std::string rule_text(const Scene& scene, Op op) {
     case Op::multiply: return scale_text(scene, problem.scale);
     case Op::softcap:
       return problem.softcap ? say(scene.options.language, phrase::softcap, full_text(*problem.softcap)) : "";
-    case Op::add: return masks_text(scene);
+    case Op::add: return masks_text(problem, scene.options.language);
     case Op::product:
     case Op::split:
     case Op::softmax:

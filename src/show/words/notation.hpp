@@ -43,6 +43,7 @@ std::string sign_before(const Step& step, std::size_t operand);
 std::string sign_before_result(const Step& step);
 
 // "causal", "因果掩码"
+std::string masks_text(const Problem& problem, Language language);  // "masks causal shifted by 1 + padding", "no mask"
 std::string mask_title(Mask::Kind kind, Language language);
 
 // How one number scales a matrix: divided by √d_k as the paper has it, or multiplied by a scale of the problem's own.

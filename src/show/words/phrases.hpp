@@ -50,6 +50,8 @@ inline constexpr Text batch{"batch of {}", "一批 {} 个样本"};
 inline constexpr Text no_mask{"no mask", "无掩码"};
 inline constexpr Text mask{"mask {}", "{}"};
 inline constexpr Text masks{"masks {}", "{}"};
+inline constexpr Text shifted{" shifted by {}", "（错开 {}）"};  // query i stands at key i + {}
+inline constexpr Text shifted_by_item{" shifted item by item", "（各样本错开不同）"};
 inline constexpr Text scale{"scale {}", "缩放因子 {}"};
 inline constexpr Text no_scale{"no scale", "不缩放"};
 inline constexpr Text softcap{"softcap {}", "软截断 {}"};
@@ -62,7 +64,7 @@ inline constexpr Text pre_norm{"{} norm before", "先做{}归一化"};
 inline constexpr Text post_norm{"{} norm behind", "后做{}归一化"};
 inline constexpr Text mlp{"MLP {}, {}", "MLP {}，{}"};
 inline constexpr Text gated_mlp{"MLP {}, {} with a gate", "MLP {}，{}，带门控"};
-inline constexpr Text rope{"rope {}, base {}", "旋转位置 {}，底数 {}"};
+inline constexpr Text rope{"rope {}, base {}", "旋转位置编码 {}，底数 {}"};
 inline constexpr Text half{"half", "前后两半配对"};
 inline constexpr Text interleaved{"interleaved", "相邻两列配对"};
 inline constexpr Text torch{"weights stored out×in", "权重矩阵按“输出×输入”存放"};

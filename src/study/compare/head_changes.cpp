@@ -2,7 +2,6 @@
 #include <cstring>
 #include <numeric>
 
-#include "core/error.hpp"
 #include "study/compare/compare.hpp"
 #include "study/inspect/behind_heads.hpp"
 #include "study/mistakes/projections.hpp"
@@ -20,12 +19,17 @@ Written written_by(const Plan& plan, const Plan* whole = nullptr) {
 
 struct Obstacle {
   bool is_there;
+  std::string_view key;
   Text what;
 };
-// What the change needs, and the first thing that is there instead.
-void refuse(const Text& needed, std::initializer_list<Obstacle> obstacles) {
+// What the change needs, and the first thing that is there instead, in this layer of a stack.
+void refuse(const Problem& problem, std::optional<int> layer, const Text& needed,
+            std::initializer_list<Obstacle> obstacles) {
+  const std::string where = layer && !problem.layers.empty() ? fmt::format("layers[{}].", *layer) : "";
   for (const Obstacle& obstacle : obstacles)
-    if (obstacle.is_there) throw Error({"{}; this problem {}", "{}；这道题{}"}, needed, obstacle.what);
+    if (obstacle.is_there)
+      throw refusal(problem, where + std::string(obstacle.key), {"{}; this problem {}", "{}；这道题{}"}, needed,
+                    obstacle.what);
 }
 
 // What several have written down, as the heads of one: each its first head. Of all other steps, what the last of them has;
@@ -47,16 +51,17 @@ Written as_heads(const std::vector<Written>& all, const Problem& problem) {
 }
 
 Side heads_as_layers(const Problem& problem) {
-  refuse({"--as-layers: only several heads of one self-attention, without norm, residual or MLP, whose result is as wide "
+  refuse(problem, {},
+         {"--as-layers: only several heads of one self-attention, without norm, residual or MLP, whose result is as wide "
           "as X can become layers",
           "--as-layers：只有一层不带归一化、残差和 MLP 的自注意力，头不止一个，结果与 X 同宽，才能把头改成层"},
-         {{!problem.layers.empty(), {"has layers already", "已经分层"}},
-          {problem.X_kv.has_value(), {"takes keys and values from X_kv", "的键和值来自 X_kv"}},
-          {problem.norm || problem.final_norm, {"has a norm", "带归一化"}},
-          {problem.residual, {"has a residual sum", "带残差连接"}},
-          {problem.mlp.has_value(), {"has an MLP", "带 MLP"}},
-          {problem.heads == 1, {"has one head", "只有一个头"}},
-          {problem.d_out() != problem.d_model(), {"has a result of another width", "的结果与 X 不同宽"}}});
+         {{!problem.layers.empty(), "layers", {"has layers already", "已经分层"}},
+          {problem.X_kv.has_value(), "X_kv", {"takes keys and values from X_kv", "的键和值来自 X_kv"}},
+          {problem.norm || problem.final_norm, "norm", {"has a norm", "带归一化"}},
+          {problem.residual, "residual", {"has a residual sum", "带残差连接"}},
+          {problem.mlp.has_value(), "mlp", {"has an MLP", "带 MLP"}},
+          {problem.heads == 1, "heads", {"has one head", "只有一个头"}},
+          {problem.d_out() != problem.d_model(), "W_O", {"has a result of another width", "的结果与 X 不同宽"}}});
   Problem stack;
   stack.X = problem.X;
   Side side;
@@ -91,15 +96,16 @@ Side heads_as_layers(const Problem& problem) {
 // As those do who forget to split.
 Side heads_as_one(const Problem& problem) {
   Side side;
-  side.computed = layered(problem, [](const Problem& layer, int) {
+  side.computed = layered(problem, [&](const Problem& layer, int number) {
     const Variants forms = find_mistake("not_split")->variants(layer);
-    refuse({"--as-one-head: only several heads with as many keys and values, one mask for all and no rotary positions "
+    refuse(problem, number,
+           {"--as-one-head: only several heads with as many keys and values, one mask for all and no rotary positions "
             "can become one",
             "--as-one-head：只有头不止一个、各有自己的键和值、共用一个掩码、没有旋转位置编码，才能合成一个头"},
-           {{layer.heads == 1, {"has one head", "只有一个头"}},
-            {layer.rope.has_value(), {"rotates queries and keys", "的查询和键带旋转位置编码"}},
-            {layer.kv_heads != layer.heads, {"has heads that share keys and values", "有些头共用键和值"}},
-            {forms.empty(), {"has a mask for each head", "各头的掩码不同"}}});
+           {{layer.heads == 1, "heads", {"has one head", "只有一个头"}},
+            {layer.rope.has_value(), "rope", {"rotates queries and keys", "的查询和键带旋转位置编码"}},
+            {layer.kv_heads != layer.heads, "kv_heads", {"has heads that share keys and values", "有些头共用键和值"}},
+            {forms.empty(), "mask", {"has a mask for each head", "各头的掩码不同"}}});
     return forms.front().plan;
   });
   return side;

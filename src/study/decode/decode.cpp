@@ -2,7 +2,7 @@
 #include "study/decode/decode.hpp"
 
 #include "compute/cost.hpp"
-#include "core/error.hpp"
+#include "show/words/notation.hpp"
 #include "study/mistakes/plan_editor.hpp"
 
 namespace mha::study {
@@ -13,19 +13,25 @@ constexpr Text needs_X_kv{
     "cross-attention",
     "解码时由 X 逐个词元写出键和值，而这里的步骤 K 和 V 读取 X_kv；交叉注意力请用 `mha run`"};
 constexpr Text needs_later{
-    "the step {0} needs tokens that are written later: query {1} may look at key {2}; \"mask\": \"causal\" hides them",
-    "步骤 {0} 要用到后面才写出的词元：查询 {1} 能看到键 {2}；请用 \"mask\": \"causal\" 遮住它们"};
+    "the step {0} needs tokens that are written later: query {1} may look at key {2} ({3}); \"mask\": \"causal\" hides "
+    "them",
+    "步骤 {0} 要用到后面才写出的词元：查询 {1} 能看到键 {2}（{3}）；请用 \"mask\": \"causal\" 遮住它们"};
 
-void expect_no_later_key(const Problem& problem, int layer, Index index_base) {
+// Each later key is hidden, or so far below the keys so far that it adds exactly 0 to the sum of its row.
+void expect_no_later_key(const Problem& problem, int layer, const Plan& plan, const Trace& run, Index index_base) {
   const Problem& own = problem.layer(layer);
   std::vector<Tensor> masks;
   for (const Mask& mask : own.masks) masks.push_back(mask_tensor(mask, own));
-  const Shape onto{1, own.heads, own.queries(), own.keys()};
-  for_each_entry(onto, [&](const Entry& at) {
-    const auto hides = [&](const Tensor& mask) { return mask.spread(onto, at) == show::minus_infinity; };
+  const Tensor& z = *run.value(plan.writer_of(*plan.find(StepId::weights, layer))->in[0]);
+  for_each_entry(z.shape(), [&](const Entry& at) {
+    const auto hides = [&](const Tensor& mask) { return mask.spread(z.shape(), at) == show::minus_infinity; };
     if (at.column <= at.row || std::any_of(masks.begin(), masks.end(), hides)) return;
-    const std::string where = problem.layers.empty() ? "" : fmt::format("layer{}.", layer + index_base);
-    throw Error(needs_later, where + "weights", at.row + index_base, at.column + index_base);
+    const double* const row = z.matrix(0, at.head) + at.row * z.shape().cols;
+    if (std::exp(row[at.column] - *std::max_element(row, row + at.row + 1)) == 0) return;
+    const bool stack = !problem.layers.empty();
+    throw refusal(problem, stack ? fmt::format("layers[{}].mask", layer) : "mask", needs_later,
+                  (stack ? fmt::format("layer{}.", layer + index_base) : "") + "weights", at.row + index_base,
+                  at.column + index_base, Saying{show::masks_text(own, Language::en), show::masks_text(own, Language::zh)});
   });
 }
 
@@ -120,12 +126,13 @@ Index dropped_before(const Problem& layer, Index next) {
 }
 
 Decoding decode(const Problem& problem, Index prompt, Index index_base, compute::RunOptions options) {
-  if (problem.X_kv) throw Error(needs_X_kv);
-  for (int layer = 0; layer < problem.layer_count(); ++layer) expect_no_later_key(problem, layer, index_base);
+  if (problem.X_kv) throw refusal(problem, "X_kv", needs_X_kv);
   Decoding all{make_plan(problem), {}, {}, {}, {}, {}};
   options.keep = compute::values_to_keep(all.whole, Selection{}, false);
   options.keep[0] = false;  // X
   all.run = compute::run(all.whole, options);
+  for (int layer = 0; layer < problem.layer_count(); ++layer)
+    expect_no_later_key(problem, layer, all.whole, all.run, index_base);
   options.whole = &all.whole;
   for (Index first = 0, count = prompt; first < problem.queries(); first += count, count = 1) {
     const Index last = first + count;

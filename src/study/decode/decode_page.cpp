@@ -73,6 +73,7 @@ show::Document decoding_page(const Problem& problem, const Decoding& decoding, c
   page.title(decode_title, problem.title);
   show::add_facts(show::scenes_of(problem, decoding.whole, decoding.run, options), page);
   page.paragraph(one_after_another);
+  show::add_description(problem.description, page);
   if (const auto& item = options.chosen_item)
     page.section({page.say(show::phrase::item_of, page.counted(item->item), item->count)}, show::Section::Level::item);
   for (std::size_t i = 0; i < decoding.steps.size(); ++i) {
