@@ -37,11 +37,17 @@ std::optional<std::optional<Value>> or_none(const std::optional<std::string>& te
 
 // One behind the other, for each reads what the one before it gives.
 std::vector<Index> layers_from(const std::string& text) {
-  std::vector<Index> layers = parse_numbers("--layers", text, largest_count, 0, {"layer", "层"});
-  if (layers.back() - layers.front() >= static_cast<Index>(layers.size()))
-    throw Error({"--layers '{}': each layer reads what the one before it gives, so leave none out: {}-{}",
-                 "--layers '{}'：每一层读前一层的结果，中间不能缺层：{}-{}"},
-                text, layers.front(), layers.back());
+  std::vector<Index> layers;
+  for (const std::string_view item : split_at_commas("--layers", text))
+    for (const Index layer : parse_numbers("--layers", item, largest_count, 0, {"layer", "层"})) layers.push_back(layer);
+  const auto [first, last] = std::minmax_element(layers.begin(), layers.end());
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (layers[i] != layers[0] + static_cast<Index>(i))
+      throw Error(
+          {"--layers '{}': each layer reads what the one before it gives, so write them in order, once, and leave none "
+           "out: {}-{}",
+           "--layers '{}'：每一层读前一层的结果，请按顺序写，不重复，也不缺层：{}-{}"},
+          text, *first, *last);
   return layers;
 }
 

@@ -161,8 +161,28 @@ class Stacks(Blocks):
         self.assertEqual(account.count("\n"), 1)
         self.assertEqual(problem["title"], {"en": "Llama, layers 0–1", "zh": "Llama，第 0–1 层"})
         numpy.testing.assert_allclose(self.trace()["layers"][1]["mlp_residual"], self.true(tensors, 0, 1), rtol=0, atol=1e-12)
-        self.imports("--layers", "2,1", "--x", "X.npy")
+        self.imports("--layers", "1,2", "--x", "X.npy")
         numpy.testing.assert_allclose(self.trace()["layers"][1]["mlp_residual"], self.true(tensors, 1, 2), rtol=0, atol=1e-12)
+
+    def test_layers_in_another_order_are_refused(self):
+        self.llama()
+        for text, meant in (("1,0", "0-1"), ("0,2", "0-2"), ("1,1", "1-1"), ("0-1,1-2", "0-2"), ("2,1,0", "0-2")):
+            self.refused("--layers", text, words=("write them in order, once, and leave none out", meant))
+
+    def test_the_final_norm_stands_where_the_config_counts_no_more_layers(self):
+        tensors = self.llama(count=3, config=LLAMA | {"num_hidden_layers": 3})
+        self.assertIn("final_norm", self.imports("--layers", "1-2")[1])
+        early = {name: tensor for name, tensor in tensors.items() if not name.startswith(llama_block(2))}  # with the norm
+        self.model(early, LLAMA | {"num_hidden_layers": 3})
+        account, problem = self.imports("--layers", "0-1")
+        self.assertNotIn("final_norm", problem)
+        self.assertNotIn("final norm", account)
+        del tensors["model.norm.weight"]
+        self.model(tensors, LLAMA | {"num_hidden_layers": 3})
+        account, problem = self.imports("--layers", "0-2")
+        self.assertNotIn("final_norm", problem)
+        self.says(account, "without the model's final norm, since there is no tensor model.norm.weight")
+        self.assertNotIn("final norm", self.imports("--layers", "0-1")[0])
 
     def test_the_final_norm(self):
         for prefix in ("model.", "", "a.model."):
@@ -186,7 +206,7 @@ class Stacks(Blocks):
         self.llama(final=False)
         account, problem = self.imports("--layers", "0-2")
         self.assertNotIn("final_norm", problem)
-        self.assertNotIn("final norm", account)
+        self.says(account, "there is no tensor model.norm.weight")
 
     def test_layers_that_differ_are_told_apart(self):
         config = LLAMA | {"model_type": "qwen2", "use_sliding_window": True, "sliding_window": 2, "max_window_layers": 1}

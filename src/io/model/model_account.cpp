@@ -72,6 +72,10 @@ std::vector<Saying> account_of(const Imported& found) {
                                  rules};
     if (found.final_norm && next == found.layers.size())
       words.push_back(say({"then the final norm ({})", "最后的归一化（{}）"}, escape(found.final_norm->W.tensor, 200)));
+    if (!found.missing_norm.empty() && next == found.layers.size())
+      words.push_back(
+          say({"without the model's final norm, since there is no tensor {}", "不含模型最后的归一化，因为没有张量 {}"},
+              escape(found.missing_norm, 200)));
     for (const FoundPart& part : found.ignored)
       words.push_back(say({"without {} ({}, {})", "不含 {}（{}，{}）"}, part.name, part.what, part.seen_as));
     accounts.push_back(joined(words));

@@ -133,13 +133,18 @@ void complete(ImportedLayer& layer, ModelFiles& model, const ModelConfig& config
   layer.rules = find_rules(*layer.family, config, options.rules, layer.place.layer, layer.heads.d_k.value);
 }
 
-// Behind the last layer of all that are there.
-std::optional<ProjectionPlaces> find_final_norm(ModelFiles& model, const ImportedLayer& last) {
-  const std::string name = without_last(without_last(last.place.layer_prefix())) + std::string(last.block->final_norm);
-  if (last.block->final_norm.empty() || !model.has(name + ".weight")) return std::nullopt;
+// Behind the last layer: no other is there, nor does the config count more.
+void find_final_norm(Imported& found, ModelFiles& model, const ModelConfig& config) {
+  const ImportedLayer& last = found.layers.back();
+  const auto count = config.count({"num_hidden_layers", "n_layer", "num_layers"});
+  if (last.block->final_norm.empty() || (count && last.place.layer != count->value - 1)) return;
   for (const AttentionPlace& place : find_attentions(model))
-    if (pattern_of(place.prefix) == pattern_of(last.place.prefix) && place.layer > last.place.layer) return std::nullopt;
-  return locate_norm(model, name, last.tensors.o.W.out, last.block->norm.kind == Norm::Kind::layer);
+    if (pattern_of(place.prefix) == pattern_of(last.place.prefix) && place.layer > last.place.layer) return;
+  const std::string name = without_last(without_last(last.place.layer_prefix())) + std::string(last.block->final_norm);
+  if (model.has(name + ".weight"))
+    found.final_norm = locate_norm(model, name, last.tensors.o.W.out, last.block->norm.kind == Norm::Kind::layer);
+  else
+    found.missing_norm = name + ".weight";
 }
 
 Imported import_from(ModelFiles& model, const ModelConfig& config, const ImportOptions& options) {
@@ -159,7 +164,7 @@ Imported import_from(ModelFiles& model, const ModelConfig& config, const ImportO
     for (FoundPart& part : layer.rules.parts) add_part(found.ignored, part);
   }
   found.cross = is_cross(found.first(), options.cross);
-  if (found.stack) found.final_norm = find_final_norm(model, found.layers.back());
+  if (found.stack) find_final_norm(found, model, config);
   found.files = model.files();
   if (config.given()) found.files.push_back(config.path());
   return found;

@@ -38,6 +38,7 @@ struct Imported {
   std::vector<ImportedLayer> layers;  // one, or those of a stack
   bool stack = false;
   std::optional<ProjectionPlaces> final_norm;  // behind the model's last layer
+  std::string missing_norm;                    // its tensor, where it is not there
   std::vector<FoundPart> ignored;              // that the model has and the problem goes without
   bool cross = false;
   std::vector<std::string> files;  // all that the model consists of
