@@ -328,9 +328,14 @@ class Run {
 
   Exit write_differences() {
     const std::vector<study::HeldGradient> held = study::against_differences(problem_, plan_, trace_);
+    const bool json = request_.format->kind == Format::Kind::json;
+    if (json) request_.page.index_base = 1;  // as all files
     const show::Scenes layers = show::scenes_of(problem_, plan_, trace_, request_.page);
     const Format& format = request_.format->kind == Format::Kind::page ? *request_.format : format_named({}, page_only);
-    world_.out.write(format.write(describe(held, layers), request_.style));
+    if (json)
+      study::write_differences(world_.out, held, layers);
+    else
+      world_.out.write(format.write(describe(held, layers), request_.style));
     return study::all_hold(held) ? Exit::fine : Exit::difference;
   }
 

@@ -238,6 +238,13 @@ class Command(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"FAIL", result.stdout)
 
+        result = run("gradient", "-", "--against", "difference", "--format", "json", "--index-base", "0", input=json.dumps(problem).encode())
+        report = json.loads(result.stdout)
+        self.assertEqual((result.returncode, report["format"], report["pass"]), (1, "mha-differences", False))
+        held = {entry["gradient"]: entry for entry in report["gradients"]}
+        self.assertEqual(held["dF"], held["dF"] | {"pass": True, "entry": "dF[1,1]", "item": 1, "value": 1})
+        self.assertEqual([held["dH"][key] for key in ("pass", "entry", "value", "difference")], [False, "dH[1,1]", 0, 0.5])
+
     def test_the_loss_of_the_command_line_wins(self):
         with tempfile.TemporaryDirectory() as folder:
             target = Path(folder) / "t.json"
@@ -341,6 +348,27 @@ class Explained(unittest.TestCase):
         result = run("explain", problem, entry, "--format", "json", "--depth", "all")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertAlmostEqual(json.loads(result.stdout)["entries"][0]["value"], expected, 12, entry)
+
+    def test_entries_of_fused_weights(self):
+        for layout in ("x@W", "torch"):
+            rng = np.random.default_rng(3)
+            W = rng.integers(-2, 3, (4, 2 * 2 + 2 + 2))  # two query heads of width 2 on one key/value head
+            problem = {"X": rng.integers(-2, 3, (3, 4)).tolist(), "num_heads": 2, "num_kv_heads": 1, "layout": layout,
+                       "W_QKV": (W.T if layout == "torch" else W).tolist(), "b_QKV": [1, 0, 2, 0, 1, 0, 3, 1],
+                       "W_O": "identity", "loss": "sum"}
+            told = json.loads(run("gradient", "-", "--format", "json", input=json.dumps(problem).encode()).stdout)
+            parameters = told["gradients"]["parameters"]
+            for column in range(8):
+                at = (column, 2) if layout == "torch" else (2, column)
+                for entry, expected in ((f"dW_QKV[{at[0] + 1},{at[1] + 1}]", parameters["W_QKV"][at[0]][at[1]]),
+                                        (f"db_QKV[{column + 1}]", parameters["b_QKV"][column])):
+                    result = run("explain", "-", entry, "--format", "json", input=json.dumps(problem).encode())
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    self.assertAlmostEqual(json.loads(result.stdout)["entries"][0]["value"], expected, 12, entry)
+            for entry in ("dW_QKV[*,*]", "db_QKV[9]", "db_QKV[0]"):
+                result = run("explain", "-", entry, input=json.dumps(problem).encode())
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(b"W_Q, W_K or W_V" if "W" in entry else b"has columns 1 to 8", result.stderr)
 
     def test_entries_have_the_numbers_of_the_file(self):
         worked = gradient(case("gradient_worked_target"))["gradients"]

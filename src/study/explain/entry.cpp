@@ -87,6 +87,7 @@ class Meaning {
         problem_(problem.layer(layer_.value_or(0))),
         plan_(plan) {
     if (backward_) parts_.name.remove_prefix(1);
+    if (backward_ && problem_.fused && (parts_.name == "W_QKV" || parts_.name == "b_QKV")) cut_fused();
   }
 
   EntryRange range() const {
@@ -111,6 +112,26 @@ class Meaning {
   }
 
  private:
+  // W_QKV holds the columns of W_Q, then those of W_K, then those of W_V; stored out×in the rows.
+  void cut_fused() {
+    const bool by_row = problem_.layout == Layout::torch && parts_.name.front() == 'W';
+    std::string_view& text = by_row ? parts_.row : parts_.column;
+    const Index q = problem_.heads * problem_.d_k(), kv = problem_.kv_heads * problem_.d_k();
+    const std::optional<Index> number = whole_number(text);
+    if (!number || *number < base_ || *number >= q + 2 * kv + base_)
+      refuse(text_,
+             {"'{0}' is no {1} of {2}, which has {3}; for all of a matrix write {4}_Q, {4}_K or {4}_V",
+              "'{0}' 不是 {2} 的{1}号，它有{3}；要整行或整列请写 {4}_Q、{4}_K 或 {4}_V"},
+             text, by_row ? row_word : column_word, parts_.name, range_of(by_row ? row_word : column_word, q + 2 * kv),
+             parts_.name.front());
+    const Index at = *number - base_;
+    const std::size_t part = at < q ? 0 : at < q + kv ? 1 : 2;
+    own_name_ = {parts_.name.front(), '_', "QKV"[part]};
+    own_number_ = std::to_string(at - (part == 0 ? 0 : part == 1 ? q : q + kv) + base_);
+    parts_.name = own_name_;
+    text = own_number_;
+  }
+
   // dL/d of a parameter, or of X_kv; nothing where the name is no such.
   std::optional<EntryRange> parameter_range() const {
     const std::string whole = std::string(parts_.name) + std::string(parts_.head);
@@ -220,6 +241,7 @@ class Meaning {
   std::string_view text_;
   EntryParts parts_;
   bool backward_ = names_gradient(text_);
+  std::string own_name_, own_number_;  // of the part of W_QKV that is meant
   const Problem& whole_;
   Index base_;
   std::optional<int> layer_;

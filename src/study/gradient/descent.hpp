@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compute/engine.hpp"
+#include "io/files/sink.hpp"
 #include "show/pages/page.hpp"
 #include "show/pages/scene.hpp"
 
@@ -33,5 +34,7 @@ inline constexpr double difference_bound = 1e-6;
 std::vector<HeldGradient> against_differences(const Problem& problem, const Plan& plan, const Trace& trace);
 bool all_hold(const std::vector<HeldGradient>& gradients);
 show::Document describe(const std::vector<HeldGradient>& gradients, const show::Scenes& layers);
+// {"format": "mha-differences", …}: what the page says, numbers in full.
+void write_differences(io::Sink& sink, const std::vector<HeldGradient>& gradients, const show::Scenes& layers);
 
 }  // namespace mha::study

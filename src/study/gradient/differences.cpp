@@ -7,6 +7,7 @@
 #include "compute/cost.hpp"
 #include "core/error.hpp"
 #include "core/gradient.hpp"
+#include "io/json/writer.hpp"
 #include "show/words/notation.hpp"
 #include "study/gradient/descent.hpp"
 
@@ -110,6 +111,16 @@ HeldGradient held(const Problem& problem, const Plan& plan, const Trace& trace, 
   return worst;
 }
 
+bool holds(const HeldGradient& held) {
+  return held.relative <= difference_bound;
+}
+
+std::string entry_of(const HeldGradient& held, const show::Scenes& layers) {
+  const show::Scene& scene = scene_of(layers, held.value);
+  return full_entry(scene, held.value, place_of_head(scene, held.value, held.at.item, held.at.head),
+                    {held.at.row, held.at.column});
+}
+
 }  // namespace
 
 std::vector<HeldGradient> against_differences(const Problem& problem, const Plan& plan, const Trace& trace) {
@@ -123,8 +134,7 @@ std::vector<HeldGradient> against_differences(const Problem& problem, const Plan
 }
 
 bool all_hold(const std::vector<HeldGradient>& gradients) {
-  return std::all_of(gradients.begin(), gradients.end(),
-                     [](const HeldGradient& held) { return held.relative <= difference_bound; });
+  return std::all_of(gradients.begin(), gradients.end(), holds);
 }
 
 show::Document describe(const std::vector<HeldGradient>& gradients, const show::Scenes& layers) {
@@ -135,20 +145,33 @@ show::Document describe(const std::vector<HeldGradient>& gradients, const show::
   show::Table table{
       page.header(gradient_header, show::phrase::verdict, relative_header, worst_header), {}, {false, false, true, false}};
   const auto number = [](double value) { return fmt::format("{:.3g}", value); };
-  const auto entry_of = [&](const HeldGradient& held) {
-    const show::Scene& scene = scene_of(layers, held.value);
-    return full_entry(scene, held.value, place_of_head(scene, held.value, held.at.item, held.at.head),
-                      {held.at.row, held.at.column});
-  };
   for (const HeldGradient& held : gradients)
-    table.rows.push_back({layers.front().plan.value(held.value).symbol,
-                          page.say(held.relative <= difference_bound ? holds_word : fails_word), number(held.relative),
-                          entry_of(held)});
+    table.rows.push_back({layers.front().plan.value(held.value).symbol, page.say(holds(held) ? holds_word : fails_word),
+                          number(held.relative), entry_of(held, layers)});
   page.add(std::move(table));
   for (const HeldGradient& held : gradients)
-    if (held.relative > difference_bound)
-      page.warning(apart_sentence, entry_of(held), number(held.gradient), number(held.difference));
+    if (!holds(held)) page.warning(apart_sentence, entry_of(held, layers), number(held.gradient), number(held.difference));
   return page.take();
+}
+
+void write_differences(io::Sink& sink, const std::vector<HeldGradient>& gradients, const show::Scenes& layers) {
+  io::JsonWriter json(sink);
+  json.begin_file("mha-differences");
+  json.number("bound", difference_bound);
+  json.boolean("pass", all_hold(gradients));
+  json.begin_array("gradients");
+  for (const HeldGradient& held : gradients) {
+    json.begin_object(io::Spread::line);
+    json.text("gradient", layers.front().plan.value(held.value).symbol);
+    json.boolean("pass", holds(held));
+    json.text("entry", entry_of(held, layers));
+    json.integer("item", held.at.item + 1);
+    json.number("value", held.gradient);
+    json.number("difference", held.difference);
+    json.number("relative", held.relative);
+    json.end();
+  }
+  json.finish();
 }
 
 }  // namespace mha::study
