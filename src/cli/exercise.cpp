@@ -89,6 +89,8 @@ ExerciseRequest exercise_request_from(const ExerciseTexts& texts, const World& w
   ExerciseRequest request;
   request.sizes = sizes_from(texts);
   request.difficulty = &difficulty_from(texts);
+  request.sizes.activation = request.difficulty->activation;
+  request.sizes.final_norm = request.difficulty->final_norm && request.sizes.norm && !request.sizes.norm_behind;
   request.seed = number_or(texts.seed, "--seed", 1, 0, largest_seed);
   request.worksheet.language = language_from(texts.lang, world);
   request.worksheet.decimals = number_or(texts.round, "--round", 3, 0, 12);
@@ -246,8 +248,9 @@ Action setup_exercise(CommandLine& app) {
                  {"a norm for each sublayer (none)", "每个子层一个归一化（默认没有）"});
   declare_option(app, "--norm-place", texts->norm_place, "pre|post",
                  {"before its sublayer or behind (pre)", "在子层之前还是之后（默认 pre）"});
-  declare_option(app, "--mlp", texts->mlp, "F",
-                 {"an MLP of this width, with ReLU (none)", "这个宽度的 MLP，用 ReLU（默认没有）"});
+  declare_option(
+      app, "--mlp", texts->mlp, "F",
+      {"an MLP of this width, with ReLU, hard with SiLU (none)", "这个宽度的 MLP，用 ReLU，hard 用 SiLU（默认没有）"});
   declare_flag(app, "--gate", texts->gate, {"the MLP has a gate", "MLP 带门控"});
   declare_option(app, "--layers", texts->layers, "N", {"layers on one another (1)", "层数（默认 1）"});
   declare_option(

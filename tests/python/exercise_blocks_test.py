@@ -13,7 +13,8 @@ from numpy_blocks import flat_answer, stack
 STACK = ["--residual", "--norm", "layer", "--mlp", "6", "--layers", "2"]
 SHEETS = [STACK, ["--residual", "--norm", "rms", "--norm-place", "post", "--mlp", "5", "--gate", "--bias", "--mask", "causal"],
           ["--norm", "layer", "--bias"], ["--mlp", "4", "--bias", "--difficulty", "hard"],
-          [*STACK, "--norm-place", "post", "--bias", "--difficulty", "easy", "--seed", "4"]]
+          [*STACK, "--norm-place", "post", "--bias", "--difficulty", "easy", "--seed", "4"],
+          [*STACK, "--difficulty", "hard"], ["--norm", "rms", "--difficulty", "hard"]]
 
 
 class Blocks(InFolder):
@@ -21,10 +22,16 @@ class Blocks(InFolder):
         return json.loads(self.check(folder, answer).stdout)["answers"][0]
 
     def test_the_key_is_what_numpy_says(self):
-        for arguments in (STACK, [*STACK, "--norm-place", "post", "--bias"], [*STACK, "--gate", "--mask", "causal"]):
+        for arguments in (STACK, [*STACK, "--norm-place", "post", "--bias"], [*STACK, "--gate", "--mask", "causal"],
+                          [*STACK, "--gate", "--difficulty", "hard"]):
             folder = self.exercise("-".join(arguments), *arguments)
             self.assertEqual(names_in(folder), STUDENT | TEACHER)
-            layers, _ = stack(read(folder / "problem.json"))
+            problem, hard = read(folder / "problem.json"), "hard" in arguments
+            layers, final = stack(problem)
+            self.assertEqual({layer["mlp"]["activation"] for layer in problem["layers"]}, {"silu" if hard else "relu"})
+            self.assertEqual("final_norm" in problem, hard)
+            if hard:
+                np.testing.assert_allclose(read(folder / "key.json")["final_norm"], final, rtol=0, atol=1e-12)
             names = {"norm": "N", "concat": "concat", "output": "Y", "residual": "R", "mlp_norm": "N'", "gate": "G",
                      "hidden": "H", "activated": "U", "mlp": "F", "mlp_residual": "R'"}
             for key, steps in zip(read(folder / "key.json")["layers"], layers):
@@ -34,6 +41,17 @@ class Blocks(InFolder):
                         np.testing.assert_allclose(key[step], steps[name], rtol=0, atol=1e-12)
                 for head in key["heads"]:
                     np.testing.assert_allclose(head["weights"], steps[f"A{head['head']}"], rtol=0, atol=1e-12)
+
+    def test_four_layers_without_residual_sums(self):
+        for seed in range(1, 7):
+            problem = read(self.exercise(str(seed), "--layers", "4", "--seed", str(seed)) / "problem.json")
+            self.assertEqual(len(problem["layers"]), 4)
+
+    def test_a_final_norm_left_out_is_found(self):
+        folder = self.exercise("f", *STACK, "--difficulty", "hard")
+        wrong = [m for m in read(folder / "mistakes.json")["mistakes"] if m["first_wrong"] == "final_norm"]
+        self.assertEqual({mistake["layer"] for mistake in wrong}, {2})
+        self.assertIn("norm_gamma_forgotten", {mistake["id"] for mistake in wrong})
 
     def test_the_template_filled_in_is_right(self):
         for number, arguments in enumerate(SHEETS):

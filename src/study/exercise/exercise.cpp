@@ -93,6 +93,7 @@ Problem titled(std::vector<Problem> layers, std::uint32_t seed) {
     problem = std::move(layers.front());
   } else {
     problem.X = layers.front().X;
+    problem.final_norm = std::exchange(layers.back().final_norm, {});
     problem.layers = std::move(layers);
   }
   problem.title = {fmt::format("Exercise {}", seed), fmt::format("练习 {}", seed), true};
@@ -105,7 +106,14 @@ Problem titled(std::vector<Problem> layers, std::uint32_t seed) {
 }  // namespace
 
 ExerciseMaker::ExerciseMaker(const ExerciseSizes& sizes, const Difficulty& difficulty)
-    : sizes_(sizes), difficulty_(difficulty), possible_(possibly_visible(sizes)) {}
+    : sizes_(sizes),
+      inner_(sizes),
+      difficulty_(difficulty),
+      possible_(possibly_visible(sizes)),
+      possible_inner_(possible_) {
+  inner_.final_norm = false;
+  if (sizes.final_norm && sizes.layers > 1) possible_inner_ = possibly_visible(inner_);
+}
 
 Problem ExerciseMaker::draw(std::uint32_t seed) const {
   Dice dice(seed);
@@ -117,8 +125,9 @@ Problem ExerciseMaker::draw(std::uint32_t seed) const {
       layers.clear();
       received.reset();
     }
-    std::optional<Problem> layer = draw_small_numbers(sizes_, difficulty_, dice, received);
-    if (!layer || !show_as_much(visible_mistakes(*layer, visible_difference), possible_)) continue;
+    const bool last = static_cast<int>(layers.size()) + 1 == sizes_.layers;
+    std::optional<Problem> layer = draw_small_numbers(last ? sizes_ : inner_, difficulty_, dice, received);
+    if (!layer || !show_as_much(visible_mistakes(*layer, visible_difference), last ? possible_ : possible_inner_)) continue;
     layers.push_back(*std::move(layer));
     if (static_cast<int>(layers.size()) == sizes_.layers) return titled(std::move(layers), seed);
     behind = 0;

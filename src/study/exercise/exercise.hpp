@@ -49,9 +49,9 @@ class ExerciseMaker {
   BlindSpots blind_spots() const;
 
  private:
-  ExerciseSizes sizes_;
+  ExerciseSizes sizes_, inner_;  // of the last layer, and of those before it
   const Difficulty& difficulty_;
-  VisibleMistakes possible_;  // for these sizes
+  VisibleMistakes possible_, possible_inner_;  // for these sizes
 };
 
 // Sizes with the same rules that show and tell apart all that can be.

@@ -68,10 +68,13 @@ void write_answer_template(io::Sink& sink, const Problem& problem) {
     for (std::size_t i = 0; i < layers.numbers.size(); ++i) {
       json.begin_object();
       json.integer("layer", static_cast<Index>(i) + 1);
-      write(layers.numbers[i]);
+      Written own = layers.numbers[i];
+      own[static_cast<std::size_t>(StepId::final_norm)] = nullptr;  // of no layer
+      write(own);
       json.end();
     }
     json.end();
+    write(from_step(layers.numbers.back(), StepId::final_norm));
   }
   json.finish();
 }

@@ -33,7 +33,7 @@ Problem unfilled(const ExerciseSizes& sizes) {
     p.mlp = Mlp{unfilled(1, sizes.d_model, sizes.mlp, sizes.bias),
                 unfilled(1, sizes.mlp, sizes.d_model, sizes.bias),
                 {},
-                Activation::relu};
+                sizes.activation};
   if (sizes.gate) p.mlp->gate = p.mlp->first;
   if (sizes.norm) {
     const Tensor row({1, 1, 1, sizes.d_model});
@@ -42,6 +42,7 @@ Problem unfilled(const ExerciseSizes& sizes) {
     if (sizes.bias && *sizes.norm == Norm::Kind::layer) norm.beta = row;
     p.norm = norm;
     if (p.mlp) p.mlp_norm = norm;
+    if (sizes.final_norm) p.final_norm = norm;
     p.norm_place = sizes.norm_behind ? NormPlace::post : NormPlace::pre;
   }
   if (sizes.causal) p.masks.emplace_back().kind = Mask::Kind::causal;
@@ -51,12 +52,16 @@ Problem unfilled(const ExerciseSizes& sizes) {
 class SmallNumbers {
  public:
   SmallNumbers(const ExerciseSizes& sizes, const Difficulty& difficulty, Dice& dice)
-      : difficulty_(difficulty), dice_(dice), problem_(unfilled(sizes)), per_mille_(density(mean_square(difficulty.X))) {}
+      : difficulty_(difficulty),
+        dice_(dice),
+        problem_(unfilled(sizes)),
+        spread_(sizes.layers > 1 && !sizes.residual),
+        per_mille_(density(mean_square(difficulty.X))) {}
 
   std::optional<Problem> draw(const std::optional<Tensor>& X) {
     if (X) problem_.X = *X;
     if (!X) std::generate_n(problem_.X.data(), problem_.X.size(), [&] { return number(difficulty_.X); });
-    for (std::optional<NormRule>* norm : {&problem_.norm, &problem_.mlp_norm})
+    for (std::optional<NormRule>* norm : {&problem_.norm, &problem_.mlp_norm, &problem_.final_norm})
       if (*norm) draw_norm(**norm);
     reads_ = what_is_read();
     if (X || problem_.norm) {
@@ -67,7 +72,10 @@ class SmallNumbers {
     }
     for (Index group = 0; group < problem_.kv_heads; ++group)
       if (!draw_group(group)) return std::nullopt;
+    // Attention without a residual sum brings the tokens closer to one another.
+    const int sparse = std::exchange(per_mille_, spread_ ? 1000 : per_mille_);
     fill(problem_.O, 0);
+    per_mille_ = sparse;
     if (problem_.mlp) fill(problem_.mlp->first, 0), fill(problem_.mlp->second, 0);
     if (problem_.mlp && problem_.mlp->gate) fill(*problem_.mlp->gate, 0);
     return std::move(problem_);
@@ -175,6 +183,7 @@ class SmallNumbers {
   Dice& dice_;
   Problem problem_;
   Tensor reads_;
+  bool spread_;
   int per_mille_;
 };
 
@@ -194,7 +203,7 @@ Problem draw_real_numbers(const ExerciseSizes& sizes, Dice& dice) {
   std::vector<Linear*> linears{&p.Q, &p.K, &p.V, &p.O};
   if (p.mlp) linears.insert(linears.end(), {&p.mlp->first, &p.mlp->second});
   if (p.mlp && p.mlp->gate) linears.push_back(&*p.mlp->gate);
-  for (std::optional<NormRule>* norm : {&p.norm, &p.mlp_norm}) {
+  for (std::optional<NormRule>* norm : {&p.norm, &p.mlp_norm, &p.final_norm}) {
     if (*norm) fill(*(*norm)->gamma, 2);
     if (*norm && (*norm)->beta) fill(*(*norm)->beta, 1);
   }

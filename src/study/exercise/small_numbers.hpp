@@ -14,7 +14,9 @@ struct ExerciseSizes {
   bool residual = false;
   std::optional<Norm::Kind> norm = {};  // of each sublayer
   bool norm_behind = false;
-  Index mlp = 0;  // its width; 0: none
+  bool final_norm = false;  // of the last layer
+  Index mlp = 0;            // its width; 0: none
+  Activation activation = Activation::relu;
   bool gate = false;
   int layers = 1;
 };
@@ -29,11 +31,13 @@ struct Difficulty {
   std::string_view name;
   Grain X, weights;
   double largest_score;  // after the scale, and between two scores of a row: beyond it softmax saturates
+  Activation activation = Activation::relu;
+  bool final_norm = false;  // behind layers with norms before their sublayers
 };
 inline constexpr std::array difficulties = {
     Difficulty{"easy", {1, 1}, {1, 1}, 3},
     Difficulty{"normal", {1, 2}, {2, 2}, 3.5},
-    Difficulty{"hard", {10, 15}, {10, 10}, 4},
+    Difficulty{"hard", {10, 15}, {10, 10}, 4, Activation::silu, true},
 };
 
 // The raw 32 bits of the engine are mapped by hand, since the distributions of <random> differ between libraries.
