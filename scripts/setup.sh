@@ -1,10 +1,10 @@
 # Shared by scripts/demo and scripts/test: installs what is missing, and keeps quiet about what works.
 # shellcheck shell=bash disable=SC2034
 
-build_packages=(g++ cmake make libcli11-dev libfmt-dev nlohmann-json3-dev libutf8proc-dev libzip-dev zlib1g-dev opencl-c-headers)
+build_packages=(g++ cmake make libcli11-dev libfmt-dev nlohmann-json3-dev libutf8proc-dev libzip-dev libxlsxwriter-dev zlib1g-dev opencl-c-headers)
 test_packages=(catch2 python3 python3-numpy python3-jsonschema ocl-icd-libopencl1 pocl-opencl-icd
   chromium chromium-driver python3-selenium python3-pip poppler-utils librsvg2-bin
-  texlive-latex-base python3-markdown-it)
+  texlive-latex-base python3-markdown-it gnumeric)
 check_packages=(clang libclang-rt-dev clang-format clang-tidy shellcheck)
 
 # quietly WHAT COMMAND…: one line that says what happens; the command's own output, less make's progress, only if it

@@ -26,6 +26,7 @@ PACKAGES = {
     "omp.h": "floor",
     "utf8proc.h": "core",
     "zip.h": "io",
+    "xlsxwriter.h": "show",
     "zlib.h": "io",
     "catch2/": "tests",
     "fmt/": None,

@@ -226,12 +226,13 @@ class Check {
 void declare_check_options(CommandLine& app, CheckOptionTexts& texts) {
   declare_argument(app, "PROBLEM", texts.problem,
                    {"a file, - for standard input, or an example's name", "文件，- 表示标准输入，或示例的名称"});
-  declare_arguments(app, "ANSWER", texts.answers,
-                    {"files (.json, .csv, .npz, .safetensors, .npy), folders of them or with a folder for each student, or "
-                     ".jsonl files with "
-                     "one answer on each line",
-                     "文件（.json、.csv、.npz、.safetensors、."
-                     "npy）、放有它们或每个学生一个文件夹的文件夹，或每行一份答卷的 .jsonl 文件"});
+  declare_arguments(
+      app, "ANSWER", texts.answers,
+      {"files (.json, .csv, .xlsx, .npz, .safetensors, .npy), folders of them or with a folder for each student, or "
+       ".jsonl files with "
+       "one answer on each line",
+       "文件（.json、.csv、.xlsx、.npz、.safetensors、."
+       "npy）、放有它们或每个学生一个文件夹的文件夹，或每行一份答卷的 .jsonl 文件"});
   declare_flag(app, "--summary", texts.summary,
                {"how all answers together came out, and nothing of a single one", "只看全部答卷的汇总，不看单份"});
   declare_flag(app, "--class", texts.as_class,

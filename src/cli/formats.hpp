@@ -6,6 +6,8 @@
 #include "io/arrays/trace_export.hpp"
 #include "show/html/html_writer.hpp"
 #include "show/latex/latex_writer.hpp"
+#include "show/pages/scene.hpp"
+#include "show/sheet/sheet_writer.hpp"
 #include "show/svg/svg_writer.hpp"
 #include "show/text/text_writer.hpp"
 
@@ -22,24 +24,32 @@ struct Format {
   Text what;
   PageWriter write = nullptr;  // of a page
   std::optional<io::BinaryFormat> arrays = {};
-  bool sources = false;     // of a page: it tells of each entry where it comes from
-  bool is_picture = false;  // of a page: whole matrices of the weights
+  show::PageOptions::Sources sources = show::PageOptions::Sources::none;  // of a page: what it tells of each entry
+  bool is_picture = false;                                                // of a page: whole matrices of the weights
 };
 
 inline constexpr std::array formats = {
     Format{Format::Kind::page, "text", ".txt", {"the page without colour", "不带颜色的页面"}, show::write_text},
-    Format{
-        Format::Kind::page, "html", ".html", {"the page for a browser", "供浏览器打开的页面"}, show::write_html, {}, true},
-    Format{Format::Kind::page,
-           "svg",
-           ".svg",
-           {"the weights as a picture", "注意力权重的图"},
-           show::write_svg,
-           {},
-           false,
-           true},
+    Format{.kind = Format::Kind::page,
+           .name = "html",
+           .ending = ".html",
+           .what = {"the page for a browser", "供浏览器打开的页面"},
+           .write = show::write_html,
+           .sources = show::PageOptions::Sources::works},
+    Format{.kind = Format::Kind::page,
+           .name = "svg",
+           .ending = ".svg",
+           .what = {"the weights as a picture", "注意力权重的图"},
+           .write = show::write_svg,
+           .is_picture = true},
     Format{Format::Kind::page, "latex", ".tex", {"a LaTeX document", "LaTeX 文档"}, show::write_latex},
     Format{Format::Kind::page, "markdown", ".md", {"Markdown with formulas", "带公式的 Markdown"}, show::write_markdown},
+    Format{.kind = Format::Kind::page,
+           .name = "xlsx",
+           .ending = ".xlsx",
+           .what = {"a sheet that computes", "会自己计算的工作簿"},
+           .write = show::write_sheet,
+           .sources = show::PageOptions::Sources::formulas},
     Format{Format::Kind::json, "json", ".json", {"the trace", "JSON 数据"}},
     Format{Format::Kind::steps, "csv", ".csv", {"a line for each entry", "每个元素一行"}},
     Format{Format::Kind::csv, "csv", ".csv", {"a line for each answer", "每份答卷一行"}},

@@ -1,6 +1,7 @@
 // The names of the steps: one row for each id of the contract, read by plans, pages, files and options alike.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <optional>
@@ -133,6 +134,18 @@ struct LayerStep {
   }
   auto operator<=>(const LayerStep&) const = default;
 };
+
+// What a sheet's cells with the numbers of a step are called, where "A1" is a cell: "A1_weights"; X and Y by that alone.
+// `head` is a number from 1, or nothing.
+inline std::string cells_name(StepId step, const std::string& head = {}) {
+  std::string name;
+  for (const char c : name_of(step).symbol)
+    if (c >= 'A' && c <= 'z') name += c;
+  if (step == StepId::X || step == StepId::output) return name;
+  name += head + "_" + std::string(name_of(step).id);
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
 
 constexpr bool is_packed(StepId step) {
   return step >= StepId::packed_Q && step <= StepId::packed_V;

@@ -1,6 +1,7 @@
 // A page as data: blocks in reading order, without layout, so that each format is one writer of its own.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <variant>
 
@@ -124,6 +125,18 @@ struct EntryName {
   Index row = 0, column = 0;
 };
 
+// Cells of a matrix as it is stored, from 0.
+struct CellRange {
+  std::string matrix;  // by the name of its sources
+  Index row = 0, column = 0, rows = 1, columns = 1;
+};
+
+// What computes an entry, as spreadsheets write it: text, cells, and the sum of the products of two ranges.
+using CellFormula = std::vector<std::variant<std::string, CellRange, std::array<CellRange, 2>>>;
+
+// What a spreadsheet, which knows no −∞, computes with instead.
+inline constexpr double hidden_in_cells = -1e300;
+
 // How the entries that a page shows come about, for formats in which one can ask a number where it is from: as the matrix
 // is stored, whatever way it is shown.
 struct Sources {
@@ -131,6 +144,8 @@ struct Sources {
   std::vector<std::string> exact;  // the shown entries in full, row after row
   std::vector<Work> works;         // of each, where a step on this page computes it here
   std::vector<std::vector<EntryName>> reads;
+  std::string cells = {};                  // what a sheet calls its cells: "A1_weights", "W_Q1"; empty: nothing
+  std::vector<CellFormula> formulas = {};  // of each, where cells can compute it
 };
 
 // Labels are there for each shown row or column, or not at all.

@@ -1,192 +1,28 @@
-// A .npz file, read through libzip from mapped memory. The library is loaded when the first such file is met: it brings a
-// cryptography library along, which would double the time that `mha run` takes to start.
-#include <dlfcn.h>
-#include <zip.h>
+// A .npz file: a .npy array in each entry of a zip archive.
 
-#include <map>
-
-#include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "io/arrays/matrix_archive.hpp"
+#include "io/arrays/zip_archive.hpp"
 
 namespace mha::io {
 namespace {
 
-#ifdef MHA_LIBZIP
-void* zip_symbol(const char* name) {
-  static void* const library = dlopen(MHA_LIBZIP, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    throw Error({".npz files need libzip ({}), which is not here; install it, or save the arrays as .npy files",
-                 ".npz 文件需要 libzip（{}），而这里没有；请安装，或把数组存为 .npy 文件"},
-                MHA_LIBZIP);
-  void* const symbol = dlsym(library, name);
-  if (symbol == nullptr)
-    throw Error({".npz files need libzip, and the one here is another version: {}",
-                 ".npz 文件需要 libzip，而这里的是另一个版本：{}"},
-                MHA_LIBZIP);
-  return symbol;
-}
-#define MHA_ZIP(name) decltype(&zip_##name) name = reinterpret_cast<decltype(&zip_##name)>(zip_symbol("zip_" #name))
-#else
-#define MHA_ZIP(name) decltype(&zip_##name) name = &zip_##name
-#endif
-
-// The functions that are used, under their own names without "zip_".
-struct Libzip {
-  MHA_ZIP(source_buffer_create);
-  MHA_ZIP(source_free);
-  MHA_ZIP(open_from_source);
-  MHA_ZIP(discard);
-  MHA_ZIP(get_num_entries);
-  MHA_ZIP(stat_index);
-  MHA_ZIP(fopen_index);
-  MHA_ZIP(fread);
-  MHA_ZIP(fclose);
-  MHA_ZIP(error_init);
-  MHA_ZIP(error_fini);
-  MHA_ZIP(error_strerror);
-};
-#undef MHA_ZIP
-
-const Libzip& libzip() {
-  static const Libzip zip;
-  return zip;
-}
-
 constexpr std::string_view npy_ending = ".npy";
-constexpr zip_uint64_t most_entries = 100'000;
-constexpr zip_uint64_t best_deflation = 1032;  // no more bytes come of one, in the longest run of zeros
-
-struct ZipEntry {
-  zip_uint64_t index;
-  std::size_t size;
-};
-
-class ZipError {
- public:
-  ZipError() { libzip().error_init(&error_); }
-  ZipError(const ZipError&) = delete;
-  ZipError& operator=(const ZipError&) = delete;
-  ~ZipError() { libzip().error_fini(&error_); }
-
-  zip_error_t* get() { return &error_; }
-  Saying text() {
-    const std::string said =
-        error_.zip_err == ZIP_ER_EXISTS ? "two entries have one name" : libzip().error_strerror(&error_);
-    switch (error_.zip_err) {
-      case ZIP_ER_EXISTS: return {said, "有两个成员同名"};
-      case ZIP_ER_NOZIP: return {said, "它不是 zip 压缩包"};
-      default: return {said, "压缩包已损坏或不完整"};
-    }
-  }
-
- private:
-  zip_error_t error_;
-};
-
-// An archive of some directory may hold such a name, an archive of arrays does not.
-bool leads_outside(std::string_view name) {
-  return name.starts_with('/') || name.find('\\') != std::string_view::npos ||
-         ("/" + std::string(name) + "/").find("/../") != std::string::npos;
-}
-
-class ZipReader {
- public:
-  explicit ZipReader(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {
-    if (file_->size() == 0) refuse({"it is empty", "文件是空的"});
-    ZipError error;
-    zip_source_t* const source = libzip().source_buffer_create(file_->data(), file_->size(), 0, error.get());
-    if (source == nullptr) refuse({"{}", "{}"}, error.text());
-    archive_.reset(libzip().open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, error.get()));
-    if (archive_ == nullptr) {
-      libzip().source_free(source);
-      refuse({"{}", "{}"}, error.text());
-    }
-    list_entries();
-  }
-
-  const std::vector<std::string>& names() const { return names_; }  // without the ending
-  const ZipEntry* find(const std::string& name) const {
-    const auto found = entries_.find(name + std::string(npy_ending));
-    return found == entries_.end() ? nullptr : &found->second;
-  }
-
-  // The first `count` bytes of the entry, decompressed; all of them are checked against the entry's checksum.
-  std::vector<std::byte> read(const ZipEntry& entry, std::size_t count, const std::string& shown) const;
-
- private:
-  struct Discard {
-    void operator()(zip_t* archive) const { libzip().discard(archive); }
-  };
-
-  template <typename... Parts>
-  [[noreturn]] void refuse(const Text& why, const Parts&... parts) const {
-    throw Error({"{}: this is no sound .npz file, which is a zip archive of arrays: {}",
-                 "{}：这不是完好的 .npz 文件（.npz 是数组的 zip 压缩包）：{}"},
-                file_->file().path(), say(why, parts...));
-  }
-
-  void list_entries() {
-    const zip_int64_t count = libzip().get_num_entries(archive_.get(), 0);
-    if (count < 0 || static_cast<zip_uint64_t>(count) > most_entries)
-      refuse({"it has more than {} entries", "成员超过 {} 个"}, most_entries);
-    for (zip_uint64_t index = 0; index < static_cast<zip_uint64_t>(count); ++index) add_entry(index);
-  }
-
-  void add_entry(zip_uint64_t index) {
-    zip_stat_t status;
-    constexpr zip_uint64_t needed =
-        ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
-    if (libzip().stat_index(archive_.get(), index, ZIP_FL_ENC_RAW, &status) != 0 || (status.valid & needed) != needed)
-      refuse({"nothing can be told of entry {}", "无法得知成员 {} 的情况"}, index);
-    const std::string name = status.name;
-    if (leads_outside(name)) refuse({"the name {} leads out of its folder", "名称 {} 指向文件夹之外"}, quote(name));
-    if (status.encryption_method != ZIP_EM_NONE) refuse({"{} is encrypted", "{} 已加密"}, quote(name));
-    if (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE)
-      refuse({"{} is compressed by another method than deflate", "{} 用的不是 deflate 压缩"}, quote(name));
-    const bool stored = status.comp_method == ZIP_CM_STORE;
-    if (status.comp_size > file_->size() || (stored && status.size != status.comp_size) ||
-        (!stored && status.size > best_deflation * status.comp_size))
-      refuse({"{} shall have {} bytes, which cannot come of {}", "{} 应有 {} 个字节，不可能由 {} 个字节得来"}, quote(name),
-             status.size, status.comp_size);
-    if (!entries_.try_emplace(name, ZipEntry{index, static_cast<std::size_t>(status.size)}).second)
-      refuse({"two entries have one name, {}", "有两个成员同名：{}"}, quote(name));
-    if (name.ends_with(npy_ending)) names_.push_back(name.substr(0, name.size() - npy_ending.size()));
-  }
-
-  std::shared_ptr<const MappedFile> file_;
-  std::unique_ptr<zip_t, Discard> archive_;
-  std::map<std::string, ZipEntry> entries_;
-  std::vector<std::string> names_;
-  mutable std::mutex mutex_;  // of the archive
-};
-
-std::vector<std::byte> ZipReader::read(const ZipEntry& entry, std::size_t count, const std::string& shown) const {
-  const std::lock_guard lock(mutex_);
-  const auto damaged = [&] {
-    return Error({"{}: the entry is damaged and cannot be decompressed", "{}：成员已损坏，无法解压"}, shown);
-  };
-  const std::unique_ptr<zip_file_t, decltype(libzip().fclose)> file(libzip().fopen_index(archive_.get(), entry.index, 0),
-                                                                    libzip().fclose);
-  if (file == nullptr) throw damaged();
-  std::vector<std::byte> bytes(count);
-  for (std::size_t found = 0; found < count;) {
-    const zip_int64_t more = libzip().fread(file.get(), bytes.data() + found, count - found);
-    if (more <= 0) throw damaged();
-    found += static_cast<std::size_t>(more);
-  }
-  std::byte beyond{};  // reading on to the end has the checksum compared
-  if (count == entry.size && libzip().fread(file.get(), &beyond, 1) != 0) throw damaged();
-  file_->expect_whole();
-  return bytes;
-}
+constexpr Text npz_kind{"this is no sound .npz file, which is a zip archive of arrays",
+                        "这不是完好的 .npz 文件（.npz 是数组的 zip 压缩包）"};
 
 }  // namespace
 
 MatrixArchive open_npz(const std::shared_ptr<const MappedFile>& file, const std::string& shown) {
-  const auto zip = std::make_shared<const ZipReader>(file);
+  const auto zip = std::make_shared<const ZipArchive>(file, npz_kind);
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : zip->entries())
+    if (name.ends_with(npy_ending)) names.push_back(name.substr(0, name.size() - npy_ending.size()));
+  std::sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {  // as they lie in the file
+    return zip->find(a + std::string(npy_ending))->index < zip->find(b + std::string(npy_ending))->index;
+  });
   const auto array = [zip, file, shown](const std::string& name) -> std::shared_ptr<const StoredArray> {
-    const ZipEntry* const entry = zip->find(name);
+    const ZipEntry* const entry = zip->find(name + std::string(npy_ending));
     if (entry == nullptr) return nullptr;
     auto found = std::make_shared<StoredArray>();
     found->name = fmt::format("{} · {}", shown, escape(name, 80));
@@ -197,7 +33,7 @@ MatrixArchive open_npz(const std::shared_ptr<const MappedFile>& file, const std:
     found->decompress = [zip, entry, in_archive = found->name] { return zip->read(*entry, entry->size, in_archive); };
     return found;
   };
-  return {"name", zip->names(), array};
+  return {"name", names, array};
 }
 
 }  // namespace mha::io

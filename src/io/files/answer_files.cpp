@@ -108,8 +108,8 @@ class AnswerFinder {
     std::vector<std::string> names = files_in(folder);
     std::erase_if(names, [&](const std::string& name) {
       const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
-      return name == problem_name || !(ends(".json") || ends("steps.csv") || ends("answer.csv") || has_lines(name) ||
-                                       ends(".npz") || ends(".safetensors") || (as_ && ends(".npy")));
+      return name == problem_name || !(ends(".json") || ends("steps.csv") || ends("answer.csv") || ends(".xlsx") ||
+                                       has_lines(name) || ends(".npz") || ends(".safetensors") || (as_ && ends(".npy")));
     });
     return names;
   }
@@ -137,7 +137,9 @@ class AnswerFinder {
     if (const std::string* known = name_of(student)) source.name = *known;
     try {
       std::vector<std::string> names = answers_in(folder);
-      const auto is_called_so = [](const std::string& name) { return name.starts_with("answer.") || name == "steps.csv"; };
+      const auto is_called_so = [](const std::string& name) {
+        return name.starts_with("answer.") || name == "steps.csv" || name == "sheet.xlsx";
+      };
       if (std::any_of(names.begin(), names.end(), is_called_so)) std::erase_if(names, std::not_fn(is_called_so));
       if (names.size() > 1 && names.front() == "answer.json" && !is_filled_in(usual)) names.erase(names.begin());
       if (names.size() > 1)

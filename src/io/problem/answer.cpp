@@ -233,8 +233,8 @@ bool holds_numbers(const Node& node) {
 }  // namespace
 
 Answer read_answer_file(const std::string& path, const std::optional<std::string>& as) {
-  if (holds_arrays(path) || holds_table(path)) {
-    Node root = holds_table(path) ? read_table(path) : read_arrays(path, as);
+  if (holds_arrays(path) || holds_table(path) || holds_sheets(path)) {
+    Node root = holds_table(path) ? read_table(path) : holds_sheets(path) ? read_workbook(path) : read_arrays(path, as);
     try {
       Answer answer = AnswerReader().read(root);
       answer.name = path;

@@ -79,6 +79,13 @@ inline bool holds_table(std::string_view path) {
   return path.ends_with(".csv");
 }
 
+// A workbook with names over the cells of its matrices, as `run -o sheet.xlsx` writes it; an empty cell is null. Throws
+// Error.
+Node read_workbook(const std::string& path);
+inline bool holds_sheets(std::string_view path) {
+  return path.ends_with(".xlsx");
+}
+
 // An object of matrices under flat names ("weights1", "A1"); a .npy file's is called `as`, or as the file is. Arrays that
 // are not called as steps are null, for the reader to pass over. Throws Error.
 Node read_arrays(const std::string& path, const std::optional<std::string>& as);

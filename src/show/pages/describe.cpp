@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "show/pages/cell_formula.hpp"
 #include "show/pages/page_parts.hpp"
 #include "show/words/notation.hpp"
 
@@ -181,7 +182,13 @@ void add_item(const Scenes& layers, Index item, PageBuilder& page) {
   });
 }
 
-Document describe(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& options) {
+Document describe(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& asked) {
+  PageOptions options = asked;
+  if (options.sources == PageOptions::Sources::formulas) {
+    const bool live = cells_can_compute(problem, plan, trace, options);
+    if (live) options.full = true, options.work = PageOptions::Work::none;  // which would not follow the cells
+    if (!live) options.sources = PageOptions::Sources::numbers;
+  }
   const Scenes layers = scenes_of(problem, plan, trace, options);
   PageBuilder page(options.language, options.index_base);
   add_header(layers, page);

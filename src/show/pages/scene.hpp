@@ -13,7 +13,8 @@
 namespace mha::show {
 
 struct PageOptions {
-  enum class Work { first, all, none };  // which entries are spelled out
+  enum class Work { first, all, none };                   // which entries are spelled out
+  enum class Sources { none, numbers, works, formulas };  // what is told of every shown entry beside its text
   struct ChosenItem {
     Index item = 0;   // from 0, in the batch of the file
     Index count = 1;  // items in the file
@@ -25,7 +26,7 @@ struct PageOptions {
   Index index_base = 1;
   bool full = false;  // large matrices whole
   Work work = Work::first;
-  bool sources = false;                   // of every shown entry where it comes from
+  Sources sources = Sources::none;
   std::optional<ChosenItem> chosen_item;  // the problem is this one item of a batch (select_item)
 };
 

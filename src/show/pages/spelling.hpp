@@ -37,6 +37,8 @@ class Spelling {
   Work spell_in_full(EntryAt at) const;
   const View& result() const { return result_; }
 
+  // What the entry is made of.
+  Terms terms(EntryAt at) const;
   // All entries that are read, constants among them, each once.
   std::vector<ReadEntry> entries_read(EntryAt at) const;
   // Those of them that pages show.
@@ -86,7 +88,6 @@ class Spelling {
   Index largest_column(Index row) const;
   EntryAt first_turned() const;
 
-  Terms terms(EntryAt at) const;
   std::string term_text(const Factors& factors, As as) const;
   std::string sum_text(const Terms& terms, Index first, Index last, Index most, As as) const;
   double term_value(const Factors& factors) const;

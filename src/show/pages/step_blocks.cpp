@@ -1,6 +1,7 @@
 // One step of the page.
 #include "show/pages/page_parts.hpp"
 
+#include "show/pages/cell_formula.hpp"
 #include "show/pages/mask_reason.hpp"
 #include "show/pages/spelling.hpp"
 #include "show/words/notation.hpp"
@@ -98,12 +99,15 @@ void add_every_entry(const Spelling& spelling, PageBuilder& page) {
       page.add(spelling.spell({rows.place(row), columns.place(column)}));
 }
 
-// Every shown entry of the result in full, and which entries it is computed from.
+// Of every shown entry of the result how it is computed, from which entries.
 void add_sources(const Scene& scene, const Step& step, const Spelling& spelling, Sources& sources) {
   const Shown rows = spelling.result().shown_rows(), columns = spelling.result().shown_columns();
   for (Index row = 0; row < rows.count(); ++row)
     for (Index column = 0; column < columns.count(); ++column) {
       const EntryAt at{rows.place(row), columns.place(column)};
+      if (scene.options.sources == PageOptions::Sources::formulas)
+        sources.formulas.push_back(cell_formula(scene, step, spelling, at));
+      if (scene.options.sources != PageOptions::Sources::works) continue;
       sources.works.push_back(spelling.spell_in_full(at));
       std::vector<EntryName>& reads = sources.reads.emplace_back();
       for (const ReadEntry& read : spelling.shown_entries_read(at))
@@ -117,7 +121,7 @@ void add_matrices_and_work(const Scene& scene, const Step& step, Place place, Pa
   const bool one_entry = spelling && scene.options.work == PageOptions::Work::first;
   const std::optional<EntryAt> worked = one_entry ? std::optional(spelling->telling_entry()) : std::nullopt;
   std::optional<Equation> equation = equation_of(scene, step, place, worked);
-  if (spelling && scene.options.sources && equation)
+  if (spelling && scene.options.sources != PageOptions::Sources::none && equation)
     add_sources(scene, step, *spelling, *std::get<Matrix>(equation->parts.back()).sources);
   add_equation(scene, std::move(equation), page);
   if (one_entry) page.add(spelling->spell(*worked));

@@ -131,7 +131,7 @@ std::vector<ColumnGroup> head_groups(const Scene& scene, ValueId part, Place pla
 Sources exact_numbers(const Scene& scene, ValueId id, Place place) {
   const View view = *View::of(scene, id, place);
   const bool in_f32 = scene.trace.dtype == Dtype::f32 && scene.plan.value(id).role == Value::Role::step;
-  Sources sources{typed_name(scene, id, place), {}, {}, {}};
+  Sources sources{typed_name(scene, id, place), {}, {}, {}, cells_name_of(scene, id, place), {}};
   for (Index row = 0; row < view.shown_rows().count(); ++row)
     for (Index column = 0; column < view.shown_columns().count(); ++column) {
       const double number = view.at(view.shown_rows().place(row), view.shown_columns().place(column));
@@ -239,7 +239,7 @@ std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place plac
   if (transposed) std::swap(axes.rows, axes.columns);
   Matrix matrix = view->matrix(symbol(scene, id, place, transposed));
   matrix.transposed = transposed;
-  if (scene.options.sources) matrix.sources = exact_numbers(scene, id, place);
+  if (scene.options.sources != PageOptions::Sources::none) matrix.sources = exact_numbers(scene, id, place);
   const Past past = scene.past();
   add_labels(matrix, scene.problem, axes, place.item, new_rows ? &past : nullptr);
   if (is_cache && !transposed) mark_new_rows(past.tokens - past.dropped, matrix);

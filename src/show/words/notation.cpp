@@ -315,6 +315,20 @@ std::string typed_name(const Scene& scene, ValueId id, Place place) {
              : name;
 }
 
+std::string cells_name_of(const Scene& scene, ValueId id, Place place) {
+  const Value& value = scene.plan.value(id);
+  const bool is_parameter = value.role == Value::Role::weight || value.role == Value::Role::bias;
+  const bool is_named = value.step || is_parameter || value.role == Value::Role::input;
+  if (!is_named || value.symbol.front() < 0 || value.gradient != Value::Gradient::none || scene.whole.batched ||
+      !scene.plan.past.empty())
+    return {};
+  const Index first = own_head(scene, id, place.head) * (scene.problem.heads / std::max<Index>(value.shape.heads, 1));
+  const std::string head = value.per_head ? fmt::format("{}", first + 1) : "";
+  const bool of_layer = scene.is_stack() && (value.step ? !is_of_no_layer(*value.step) : is_parameter);
+  return (of_layer ? fmt::format("layer{}.", value.layer + 1) : "") +
+         (value.step ? cells_name(*value.step, head) : value.symbol + head);
+}
+
 std::string mask_title(Mask::Kind kind, Language language) {
   if (language == Language::en) return std::string(mask_name(kind));
   switch (kind) {

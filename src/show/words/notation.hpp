@@ -37,6 +37,10 @@ std::string full_entry(const Scene& scene, ValueId id, Place place, EntryAt at);
 // The matrix as one types it, "A1", in a stack "layer2.A1" and in a batch "item1.A1": what entries are found by.
 std::string typed_name(const Scene& scene, ValueId id, Place place);
 
+// What the cells of a sheet with its numbers are called, "A1_weights", "layer2.Y", "W_Q1", always counted from 1; empty for
+// masks, constants, gradients and what belongs to an item of a batch.
+std::string cells_name_of(const Scene& scene, ValueId id, Place place);
+
 // What stands between this operand, not the first, and the one before it: "·", "∘", "+".
 std::string sign_before(const Step& step, std::size_t operand);
 // "→" where a function of rows stands before it, else "=".
