@@ -9,6 +9,7 @@
 #include "compute/cost.hpp"
 #include "compute/cpu_variants.hpp"
 #include "compute/measure.hpp"
+#include "core/gradient.hpp"
 #include "io/json/writer.hpp"
 #include "show/pages/page.hpp"
 #include "study/compare/compare.hpp"
@@ -38,7 +39,7 @@ struct BenchOptionTexts {
   std::optional<std::string> keep, repeat, tokens, d_model, heads, lang;
   OutputTexts output;
   ComputationOptionTexts computation;
-  bool allow_outside = false, loop = false;
+  bool allow_outside = false, loop = false, gradient = false;
 };
 
 // Numbers from −1 to 1, the same on every machine.
@@ -104,6 +105,7 @@ class Bench {
     const bool output_only = texts.keep && parse_choice("--keep", *texts.keep, {"all", "output"}) == 1;
     problem_ = problem_from(texts, world);
     plan_ = make_plan(problem_);
+    if (texts.gradient) plan_ = with_gradient(std::move(plan_), problem_.loss.value_or(Loss{Loss::Kind::sum, {}}));
     if (output_only) {
       kept_.steps.assign(step_count, false);
       kept_.steps[static_cast<std::size_t>(StepId::output)] = true;
@@ -128,7 +130,9 @@ class Bench {
   static double heads_ms(const Plan& plan, const compute::Measurement& times) {
     double sum = 0;
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
-      if (plan.steps[i].id <= StepId::head_output && plan.steps[i].id >= StepId::packed_Q) sum += times.step_ms[i].median;
+      if (plan.steps[i].id <= StepId::head_output && plan.steps[i].id >= StepId::packed_Q &&
+          !plan.is_backward(plan.steps[i]))
+        sum += times.step_ms[i].median;
     return sum;
   }
 
@@ -143,6 +147,12 @@ class Bench {
         options.keep = compute::values_to_keep(plan, kept_, false);
         *loop_ms_ += heads_ms(plan, compute::measure(plan, options, repeat_));
       }
+  }
+
+  // "scores", and of the backward pass "dS".
+  std::string name_of_step(std::size_t i) const {
+    const Step& step = plan_.steps[i];
+    return plan_.is_backward(step) ? plan_.value(step.out).symbol : std::string(name_of(step.id).id);
   }
 
   Rates rates(std::size_t i, double ms) const {
@@ -171,7 +181,7 @@ class Bench {
     json.begin_array("steps");
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       json.begin_object(io::Spread::line);
-      json.text("step", name_of(plan_.steps[i].id).id);
+      json.text("step", name_of_step(i));
       json.number("ms", times_.step_ms[i].median);
       json.number("gflops", rates(i).gflops);
       json.number("gbytes_per_s", rates(i).gbytes_per_s);
@@ -200,7 +210,7 @@ class Bench {
       const compute::Cost cost = compute::cost_of(plan_, plan_.steps[i]);
       all.operations += cost.operations;
       all.numbers += cost.numbers;
-      table.rows.push_back(row(std::string(name_of(plan_.steps[i].id).id), times_.step_ms[i], rates(i)));
+      table.rows.push_back(row(name_of_step(i), times_.step_ms[i], rates(i)));
     }
     table.rows.push_back(row(page.say(all_steps), times_.total_ms, rates_of(all, times_.total_ms.median, options_.dtype)));
     table.rows.push_back({page.say(cpu ? this_machine : this_device), std::string(), std::string(),
@@ -248,6 +258,9 @@ Action setup_bench(CommandLine& app) {
                  {"rounds that count, after two to warm up (15)", "计入的轮数，另有两轮预热（默认 15）"});
   declare_flag(app, "--loop", texts->loop,
                {"time the heads one by one as well, as in a loop", "另外像循环那样逐头计算并计时"});
+  declare_flag(app, "--gradient", texts->gradient,
+               {"the backward pass as well, of the problem's loss or of the sum of its result",
+                "还包括反向传播：按题目的损失，没有则按结果之和"});
   declare_output(app, texts->output, page_or_json);
   declare_language(app, texts->lang, {"page", "页面"});
   declare_option(app, "--tokens", texts->tokens, "N",
@@ -260,6 +273,7 @@ Action setup_bench(CommandLine& app) {
       app, {},
       {{"mha bench mine.json --dtype f32                        ", {"each step of a problem", "题目的每一步"}},
        {"mha bench --tokens 512 --d-model 768 --heads 12        ", {"a layer as in BERT", "与 BERT 相同的一层"}},
+       {"mha bench --tokens 512 --dtype f32 --gradient          ", {"forward and backward", "前向与反向"}},
        {"mha bench mine.json --keep output --format json        ", {"for a program to read", "供程序读取"}}});
   return [texts](World& world) { Bench(*texts, world).tell_everything(); };
 }

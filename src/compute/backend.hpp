@@ -14,7 +14,8 @@ struct Range {
   Index count() const { return last - first; }
 };
 
-// The part of a step's result that is to be computed, and which of several workers is to do it.
+// The part of a step's result that is to be computed, or the rows that are to be added to it where it grows, and which of
+// several workers is to do it.
 struct Part {
   Range batch, heads, rows;
   int worker = 0;
@@ -26,11 +27,13 @@ struct Schedule {
     std::size_t first_step = 0;
     std::size_t last_step = 0;  // half-open; more than one step: taken through together, a block of rows at a time
     Index block_rows = 0;       // 0: whole values
+    bool head_by_head = false;  // one worker takes all blocks of a head, in their order: sums over rows grow with them
     bool undivided = false;     // in one piece: the device shares the work out itself
   };
   std::vector<Group> groups;
   std::vector<bool> kept;             // by ValueId: the trace asks for it
   std::vector<bool> only_blocks;      // by ValueId: never stands whole, only block after block, one for each worker
+  std::vector<bool> grows;            // by ValueId: a sum over rows, to which each block of rows adds
   std::vector<std::size_t> last_use;  // by ValueId: the last group that reads or makes it
   std::vector<bool> taken;            // by ValueId: its rows go to the taker; empty: none do
   RowTaker* taker = nullptr;

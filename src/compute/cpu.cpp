@@ -1,5 +1,6 @@
 // The CPU backend: every op the plain loop of its formula, and a faster kernel for those that take the time of large
 // problems.
+#include <numeric>
 
 #include "compute/cpu_rows.hpp"
 #include "compute/cpu_values.hpp"
@@ -14,7 +15,7 @@ template <typename T>
 class CpuBackend : public Backend {
  public:
   CpuBackend(const Plan& plan, const Schedule& schedule, const Kernels<T>* kernels)
-      : plan_(plan), kernels_(kernels), values_(plan, schedule), packed_(plan.values.size()) {}
+      : plan_(plan), schedule_(schedule), kernels_(kernels), values_(plan, schedule), packed_(plan.values.size()) {}
 
   void set(ValueId id, std::shared_ptr<const Tensor> value) override {
     forget_packed(id);
@@ -30,6 +31,7 @@ class CpuBackend : public Backend {
 
   bool prepare(const Step& step, Workers& workers) override {
     values_.expect_workers(workers.count());
+    packed_rows_.resize(std::max(packed_rows_.size(), static_cast<std::size_t>(workers.count())));
     if (values_.is_view(step)) {
       values_.place_view(step);
       return false;
@@ -77,7 +79,10 @@ class CpuBackend : public Backend {
       if (step.op == Op::product && step.in[1] == id) packed_of(step) = {};
   }
 
-  bool packs(const Step& step) const { return kernels_ != nullptr && step.op == Op::product && !step.first_transposed; }
+  // Its sums over rows grow block by block, so `block` is one of its operands.
+  bool grows(const Step& step) const { return schedule_.grows[static_cast<std::size_t>(step.out)]; }
+
+  bool packs(const Step& step) const { return kernels_ != nullptr && step.op == Op::product && !grows(step); }
 
   void pack(const Step& step, Workers& workers) {
     const Shape& b = shape_of(step.in[1]);
@@ -111,6 +116,8 @@ class CpuBackend : public Backend {
   }
 
   void run_rows(const Step& step, const Block& block) {
+    if (grows(step))
+      return add_product(step, block, values_.rows_to_write(step.out, block.item, block.head, 0, block.worker));
     const Rows<T> out = values_.rows_to_write(step.out, block.item, block.head, block.first, block.worker);
     switch (step.op) {
       case Op::product: return product(step, block, out);
@@ -167,15 +174,35 @@ class CpuBackend : public Backend {
     const Shape &right = shape_of(step.in[1]), &result = shape_of(step.out);
     const Index item = broadcast(block.item, right.batch, result.batch),
                 head = broadcast(block.head, right.heads, result.heads);
-    const Rows<const T> a = operand(0, step, block);
+    const Rows<const T> a = operand(0, step, block, step.first_transposed ? 0 : block.first);
     const Packed& packed = packed_of(step);
     const T* bias = nullptr;
     std::size_t place = 2;
     if (step.in.size() > 2 && shape_of(step.in[2]).rows == 1 && shape_of(step.in[2]).cols == result.cols)
       bias = operand(place++, step, block)[0];
-    kernels_->product({a.data, a.stride, packed.numbers.get() + (item * right.heads + head) * packed.matrix, out.data,
-                       out.stride, block.count, shape_of(step.in[0]).cols, result.cols, bias});
+    const bool turned = step.first_transposed;
+    kernels_->product({a.data + (turned ? block.first : 0), turned ? 1 : a.stride, turned ? a.stride : 1,
+                       packed.numbers.get() + (item * right.heads + head) * packed.matrix, out.data, out.stride,
+                       block.count, turned ? shape_of(step.in[0]).rows : shape_of(step.in[0]).cols, result.cols, bias});
     for (; place < step.in.size(); ++place) combine_rows(read(out), place, step, block, out, std::plus<T>());
+  }
+
+  // out = aᵀ·b, of which this block of rows of a and of b is at hand: it is added to those before.
+  void add_product(const Step& step, const Block& block, Rows<T> out) {
+    const Rows<const T> a = operand(0, step, block), b = operand(1, step, block);
+    const Index rows = shape_of(step.in[0]).cols, cols = shape_of(step.out).cols;
+    if (kernels_ != nullptr) {
+      std::vector<T>& packed = packed_rows_[static_cast<std::size_t>(block.worker)];
+      packed.resize(static_cast<std::size_t>(kernels_->packed_size(block.count, cols)));
+      kernels_->pack({b.data, b.stride, false, block.count, cols, 0, cols, packed.data()});
+      return kernels_->product(
+          {a.data, 1, a.stride, packed.data(), out.data, out.stride, rows, block.count, cols, nullptr, block.first > 0});
+    }
+    for (Index i = 0; i < rows; ++i) {
+      if (block.first == 0) std::fill_n(out[i], cols, T(0));
+      for (Index k = 0; k < block.count; ++k)
+        for (Index j = 0; j < cols; ++j) out[i][j] += a[k][i] * b[k][j];
+    }
   }
 
   // (a, b) → (a·cos − b·sin, a·sin + b·cos) for each pair of columns, or by −angle; the columns behind the last pair stay.
@@ -311,24 +338,25 @@ class CpuBackend : public Backend {
   }
 
   void difference(const Step& step, const Block& block, Rows<T> out) {
+    if (step.in.size() > 2 && shape_of(step.in[1]).cols < shape_of(step.in[2]).cols) return take_off(step, block, out);
     combine_rows(operand(0, step, block), 1, step, block, out, std::minus<T>());
     // What is hidden is 0, not −0.
     if (step.in.size() > 2) combine_rows(read(out), 2, step, block, out, [](T a, T b) { return a * b + T(0); });
-    if (std::is_same_v<T, float> && step.in.size() > 2 && shape_of(step.in[1]).cols < shape_of(step.in[2]).cols)
-      difference_unrounded(step, block, out);
   }
 
-  // A ∘ (dA − r) in float, by r as it was before it became one: where A is nearly 1, its rounding would be all that is
-  // left.
-  void difference_unrounded(const Step& step, const Block& block, Rows<T> out) {
-    const Rows<const T> a = operand(0, step, block), r = operand(1, step, block), c = operand(2, step, block);
+  // A ∘ (dA − r), by r as it was before it became a float: where A is nearly 1, its rounding would be all that is left.
+  void take_off(const Step& step, const Block& block, Rows<T> out) {
+    const Rows<const T> dA = operand(0, step, block), r = operand(1, step, block), A = operand(2, step, block);
     const Index cols = shape_of(step.out).cols;
     for (Index i = 0; i < block.count; ++i) {
-      double sum = 0;
-      for (Index j = 0; j < cols; ++j) sum += double(c[i][j]) * double(a[i][j]);
-      if (static_cast<T>(sum) != r[i][0]) continue;  // it is another number: rounded by hand
-      for (Index j = 0; j < cols; ++j) out[i][j] = static_cast<T>(c[i][j] * (a[i][j] - sum) + 0.0);
+      const double sum = dot(A[i], dA[i], cols);
+      const double exact = static_cast<T>(sum) == r[i][0] ? sum : r[i][0];  // or another number: rounded by hand
+      (kernels_ != nullptr ? kernels_->take_off : take_off_row<T>)(A[i], dA[i], exact, cols, out[i]);
     }
+  }
+
+  double dot(const T* a, const T* b, Index count) const {
+    return (kernels_ != nullptr ? kernels_->dot : dot_of_rows<T>)(a, b, count);
   }
 
   void slope(const Step& step, const Block& block, Rows<T> out) {
@@ -352,6 +380,7 @@ class CpuBackend : public Backend {
   // what is left is small: floats are summed as doubles.
   void sum(const Step& step, const Block& block, Rows<T> out) {
     const Shape &from = shape_of(step.in[0]), &to = shape_of(step.out);
+    if (is_row_wise(plan_, step) && to.cols == 1) return sum_of_rows(step, block, out);
     const Index items = from.batch / to.batch, heads = from.heads / to.heads, rows = from.rows / to.rows;
     std::vector<double> sums(static_cast<std::size_t>(block.count * to.cols), 0);
     for (Index item = block.item * items; item < (block.item + 1) * items; ++item)
@@ -366,6 +395,13 @@ class CpuBackend : public Backend {
       }
     for (Index i = 0; i < block.count; ++i)
       for (Index j = 0; j < to.cols; ++j) out[i][j] = static_cast<T>(sums[static_cast<std::size_t>(i * to.cols + j)]);
+  }
+
+  void sum_of_rows(const Step& step, const Block& block, Rows<T> out) {
+    const Rows<const T> a = operand(0, step, block), b = operand(step.in.size() - 1, step, block);
+    const Index cols = shape_of(step.in[0]).cols;
+    for (Index i = 0; i < block.count; ++i)
+      out[i][0] = static_cast<T>(step.in.size() > 1 ? dot(a[i], b[i], cols) : std::accumulate(a[i], a[i] + cols, 0.0));
   }
 
   // h matrices n×d → their mean, sum or maximum, entry by entry.
@@ -384,9 +420,11 @@ class CpuBackend : public Backend {
   }
 
   const Plan& plan_;
+  const Schedule& schedule_;
   const Kernels<T>* kernels_;  // null: plain loops
   CpuValues<T> values_;
-  std::vector<Packed> packed_;  // by the product's result
+  std::vector<Packed> packed_;                  // by the product's result
+  std::vector<std::vector<T>> packed_rows_{1};  // by worker: a block of b
 };
 
 }  // namespace

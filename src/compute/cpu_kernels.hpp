@@ -7,16 +7,18 @@ namespace mha::compute {
 
 using Index = std::int64_t;
 
-// c = a·b, and a bias on each row: rows×inner · inner×cols → rows×cols. The entries of a row are neighbours in memory.
+// c = a·b, and a bias on each row: rows×inner · inner×cols → rows×cols. The entries of a row of c are neighbours in memory,
+// those of a row of a may be those of a column, where it is used transposed.
 template <typename T>
 struct ProductJob {
   const T* a;
-  Index a_stride;  // from row to row
-  const T* b;      // as pack() leaves it
+  Index a_stride, a_step;  // from row to row, from entry to entry
+  const T* b;              // as pack() leaves it
   T* c;
   Index c_stride;
   Index rows, inner, cols;
-  const T* bias;  // 1×cols, or null
+  const T* bias = nullptr;  // 1×cols, or null
+  bool adds = false;        // to what c holds
 };
 
 // b in panels of neighbouring columns, so that a product reads it from first to last.
@@ -41,6 +43,9 @@ struct Kernels {
   void (*softmax)(const T* z, Index cols, T* out);
   void (*multiply)(const T* a, T factor, Index count, T* out);
   void (*add)(const T* a, const T* b, Index count, T* out);
+  // Σ a ∘ b, and out = a ∘ (b − r), as doubles.
+  double (*dot)(const T* a, const T* b, Index count);
+  void (*take_off)(const T* a, const T* b, double r, Index count, T* out);
 };
 
 struct CpuKernels {

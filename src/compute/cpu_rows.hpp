@@ -121,6 +121,19 @@ void norm_slope_row(const T* g, const T* gamma, const Slice<T>& x, const Norm& n
   for (Index j = 0; j < x.count; ++j) out[j] = (out[j] - mean - standard(x[j]) * along) / standard.root();
 }
 
+template <typename T>
+double dot_of_rows(const T* a, const T* b, Index count) {
+  double sum = 0;
+  for (Index j = 0; j < count; ++j) sum += double(a[j]) * double(b[j]);
+  return sum;
+}
+
+// a ∘ (b − r); what is hidden is 0, not −0.
+template <typename T>
+void take_off_row(const T* a, const T* b, double r, Index count, T* out) {
+  for (Index j = 0; j < count; ++j) out[j] = static_cast<T>(a[j] * (b[j] - r) + 0.0);
+}
+
 // NaN stays NaN. Φ(x) is ½·erfc(−x/√2), which keeps its digits far below 0.
 template <typename T>
 T activated(Activation activation, T x) {

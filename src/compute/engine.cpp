@@ -25,25 +25,57 @@ std::size_t at(ValueId id) {
   return static_cast<std::size_t>(id);
 }
 
-// Step `next` can follow `step` block by block: it reads these rows of the result, and nothing else of it, and has as many
-// matrices of as many rows itself.
-bool follows_by_rows(const Plan& plan, const Step& step, const Step& next) {
-  if (!is_row_wise(step) || !is_row_wise(next) || next.in.front() != step.out) return false;
-  const Shape &from = plan.value(step.out).shape, &to = plan.value(next.out).shape;
-  if (from.batch != to.batch || from.heads != to.heads || from.rows != to.rows) return false;
-  return std::count(next.in.begin(), next.in.end(), step.out) == 1;
+// Heads that are worth a worker each. Fewer are taken block by block by all workers, and what sums over rows waits for all
+// of its operands.
+constexpr Index enough_heads = 4;
+
+// Whether the step can follow the group's steps block by block: it has as many matrices of as many rows, and reads of what
+// they compute these rows and nothing else. Or it sums over those rows.
+bool follows_by_rows(const Plan& plan, const Schedule::Group& group, const std::vector<bool>& grows, const Step& next) {
+  const auto made = plan.steps.begin() + static_cast<std::ptrdiff_t>(group.first_step);
+  const auto made_end = plan.steps.begin() + static_cast<std::ptrdiff_t>(group.last_step);
+  const auto is_made = [&](ValueId id) {
+    return std::any_of(made, made_end, [&](const Step& step) { return step.out == id; });
+  };
+  const auto is_read = [&](ValueId id) {
+    return std::any_of(made, made_end, [&](const Step& step) { return step.in.front() == id; });
+  };
+  const Shape& of = plan.value(made->out).shape;
+  const auto has_these_rows = [&](ValueId id) {
+    const Shape& shape = plan.value(id).shape;
+    return shape.batch == of.batch && shape.heads == of.heads && shape.rows == of.rows;
+  };
+  if (!is_row_wise(plan, *made)) return false;
+  if (std::any_of(next.in.begin(), next.in.end(), [&](ValueId id) { return is_made(id) && grows[at(id)]; })) return false;
+  if (sums_over_rows(plan, next))
+    return of.heads >= enough_heads && has_these_rows(next.in[0]) && has_these_rows(next.in[1]) &&
+           std::any_of(next.in.begin(), next.in.end(), [&](ValueId id) { return is_made(id) || is_read(id); });
+  bool follows = false;
+  for (std::size_t i = 0; i < next.in.size(); ++i)
+    if (is_made(next.in[i])) {
+      if (!is_row_wise(plan, next, i)) return false;
+      follows = true;
+    }
+  return follows && is_row_wise(plan, next) && has_these_rows(next.out);
 }
 
-std::vector<Schedule::Group> make_groups(const Plan& plan, bool by_blocks) {
-  std::vector<Schedule::Group> groups;
+void make_groups(const Plan& plan, bool by_blocks, Schedule& schedule) {
+  schedule.grows.resize(plan.values.size(), false);
   for (std::size_t i = 0; i < plan.steps.size();) {
-    std::size_t end = i + 1;
-    while (by_blocks && end < plan.steps.size() && follows_by_rows(plan, plan.steps[end - 1], plan.steps[end])) ++end;
-    const Shape& shape = plan.value(plan.steps[i].out).shape;
-    groups.push_back({i, end, end - i > 1 ? rows_together(shape.rows, shape.cols) : 0});
-    i = end;
+    Schedule::Group group{i, i + 1};
+    Index cols = plan.value(plan.steps[i].out).shape.cols;
+    while (by_blocks && group.last_step < plan.steps.size()) {
+      const Step& next = plan.steps[group.last_step];
+      if (!follows_by_rows(plan, group, schedule.grows, next)) break;
+      schedule.grows[at(next.out)] = sums_over_rows(plan, next);
+      group.head_by_head = group.head_by_head || schedule.grows[at(next.out)];
+      if (!schedule.grows[at(next.out)]) cols = std::max(cols, plan.value(next.out).shape.cols);
+      ++group.last_step;
+    }
+    if (group.last_step - i > 1) group.block_rows = rows_together(plan.value(plan.steps[i].out).shape.rows, cols);
+    i = group.last_step;
+    schedule.groups.push_back(group);
   }
-  return groups;
 }
 
 // A value that stands between two steps of one group, is read nowhere else and is not kept.
@@ -51,7 +83,8 @@ void mark_only_blocks(const Plan& plan, Schedule& schedule) {
   for (std::size_t g = 0; g < schedule.groups.size(); ++g)
     for (std::size_t i = schedule.groups[g].first_step; i + 1 < schedule.groups[g].last_step; ++i) {
       const ValueId out = plan.steps[i].out;
-      schedule.only_blocks[at(out)] = !schedule.kept[at(out)] && schedule.last_use[at(out)] == g;
+      schedule.only_blocks[at(out)] =
+          !schedule.kept[at(out)] && !schedule.grows[at(out)] && schedule.last_use[at(out)] == g;
     }
 }
 
@@ -60,9 +93,9 @@ void mark_only_blocks(const Plan& plan, Schedule& schedule) {
 std::vector<Part> parts_of(const Plan& plan, const Schedule::Group& group) {
   const Shape& shape = plan.value(plan.steps[group.first_step].out).shape;
   if (group.undivided) return {{{0, shape.batch}, {0, shape.heads}, {0, shape.rows}}};
-  const bool head_by_head = group.block_rows > 0;
-  const Index rows = head_by_head ? group.block_rows : rows_together(shape.rows, 1);
-  const Index heads = head_by_head ? 1 : shape.heads;
+  const bool blocks = group.block_rows > 0;
+  const Index rows = group.head_by_head ? shape.rows : blocks ? group.block_rows : rows_together(shape.rows, 1);
+  const Index heads = blocks ? 1 : shape.heads;
   std::vector<Part> parts;
   for (Index item = 0; item < shape.batch; ++item)
     for (Index head = 0; head < shape.heads; head += heads)
@@ -145,12 +178,18 @@ void run_group(const Plan& plan, const Schedule::Group& group, Backend& backend,
   workers.each(static_cast<Index>(parts.size()), [&](Index piece, int worker) {
     Part part = parts[static_cast<std::size_t>(piece)];
     part.worker = worker;
-    for (std::size_t i = 0; i < steps; ++i) {
-      const Clock::time_point begin = Clock::now();
-      backend.run(plan.steps[group.first_step + i], part);
-      if (seconds != nullptr) backend.wait();
-      times[static_cast<std::size_t>(worker)][i] += seconds_since(begin);
-    }
+    const Range all = part.rows;
+    const Index together = group.block_rows > 0 ? group.block_rows : all.count();
+    do {  // once even where there is no row
+      part.rows.last = std::min(part.rows.first + together, all.last);
+      for (std::size_t i = 0; i < steps; ++i) {
+        const Clock::time_point begin = Clock::now();
+        backend.run(plan.steps[group.first_step + i], part);
+        if (seconds != nullptr) backend.wait();
+        times[static_cast<std::size_t>(worker)][i] += seconds_since(begin);
+      }
+      part.rows.first = part.rows.last;
+    } while (part.rows.first < all.last);
   });
   if (seconds != nullptr) share_out(seconds_since(start), times, seconds + group.first_step);
 }
@@ -167,7 +206,7 @@ std::vector<bool> values_to_keep(const Plan& plan, const Selection& selection, b
 
 Schedule make_schedule(const Plan& plan, const RunOptions& options) {
   Schedule schedule;
-  schedule.groups = make_groups(plan, options.device.is_cpu() && !options.rounding);
+  make_groups(plan, options.device.is_cpu() && !options.rounding, schedule);
   for (Schedule::Group& group : schedule.groups) group.undivided = !options.device.is_cpu();
   schedule.kept = options.keep;
   schedule.taken = options.take;

@@ -64,9 +64,17 @@ std::optional<Shape> result_shape(const Plan& plan, const Step& step, const Shap
   return std::nullopt;
 }
 
-bool is_row_wise(const Step& step) {
-  return info_of(step.op).row_wise && !step.first_transposed && step.softmax.over == Softmax::Over::row &&
-         !step.norm.by_column;
+bool is_row_wise(const Plan& plan, const Step& step, std::size_t operand) {
+  const Shape &from = plan.value(step.in.front()).shape, &to = plan.value(step.out).shape;
+  if (step.op == Op::sum) return from.batch == to.batch && from.heads == to.heads && from.rows == to.rows;
+  if (step.op == Op::product && (operand == 1 || step.first_transposed)) return false;
+  return info_of(step.op).row_wise && step.softmax.over == Softmax::Over::row && !step.norm.by_column;
+}
+
+bool sums_over_rows(const Plan& plan, const Step& step) {
+  if (step.op != Op::product || !step.first_transposed || step.transposed || step.in.size() > 2) return false;
+  const Shape &a = plan.value(step.in[0]).shape, &b = plan.value(step.in[1]).shape, &to = plan.value(step.out).shape;
+  return a.batch == to.batch && b.batch == to.batch && a.heads == to.heads && b.heads == to.heads;
 }
 
 bool weights_sum_to_one(const Plan& plan) {

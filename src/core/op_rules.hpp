@@ -142,8 +142,11 @@ void for_each_term(const Plan& plan, const Step& step, const Entry& of, Visit vi
 // copy goes, what a reshape makes and a sum leaves; every other shape follows from the operands.
 std::optional<Shape> result_shape(const Plan& plan, const Step& step, const Shape& wanted);
 
-// Whether row i of the step's result needs row i of its first operand only.
-bool is_row_wise(const Step& step);
+// Whether row i of the step's result needs row i of this operand only (or the one row that serves all).
+bool is_row_wise(const Plan& plan, const Step& step, std::size_t operand = 0);
+
+// Whether each matrix of the result is a sum over the rows that both operands have, of this head and item: aᵀ·b.
+bool sums_over_rows(const Plan& plan, const Step& step);
 
 // Whether each row of the weights sums to 1, but for one without a key, which a softmax leaves at 0/0.
 bool weights_sum_to_one(const Plan& plan);

@@ -88,6 +88,53 @@ TEST_CASE("a scaled loss scales every gradient, and every backend gives the same
   }
 }
 
+TEST_CASE("sums over rows that grow block by block are the products that they are, for every number of threads",
+          "[gradient]") {
+  Dice dice(14);
+  Sizes sizes;
+  sizes.tokens = sizes.keys = 210;
+  sizes.d_model = sizes.d_kv = 24;
+  sizes.heads = sizes.kv_heads = 6;
+  sizes.d_k = 20;
+  Problem problem = random_problem(dice, sizes);
+  problem.masks.push_back(causal_mask());
+  const Loss loss = gradient_given(dice.tensor({1, 1, sizes.tokens, sizes.d_out}));
+  const Plan plan = with_gradient(make_plan(problem), loss);
+  REQUIRE(operations(plan) > operations_worth_threads);
+  for (const Dtype dtype : {Dtype::f64, Dtype::f32}) {
+    RunOptions options{values_to_keep(plan, Selection{}, true), dtype, {}};
+    const Schedule schedule = make_schedule(plan, options);
+    CHECK(std::count(schedule.grows.begin(), schedule.grows.end(), true) >= 2);  // dV and dK of each head
+    options.threads = 1;
+    const Trace trace = run(plan, options);
+    options.threads = 3;
+    const Trace several = run(plan, options);
+    for (const Step& step : plan.steps) {
+      const std::size_t out = static_cast<std::size_t>(step.out);
+      CHECK(same_bits(*trace.values[out], *several.values[out]));
+      if (!step.first_transposed) continue;
+      const Tensor &a = *trace.value(step.in[0]), &b = *trace.value(step.in[1]), &c = *trace.values[out];
+      double worst = 0;
+      for_each_entry(c.shape(), [&](const Entry& at) {
+        double sum = 0;
+        for (Index k = 0; k < a.shape().rows; ++k)
+          sum += a.at(at.item, broadcast(at.head, a.shape().heads, c.shape().heads), k, at.row) *
+                 b.at(at.item, broadcast(at.head, b.shape().heads, c.shape().heads), k, at.column);
+        worst = std::max(worst, std::abs(sum - c.at(at)) / std::max(1.0, std::abs(sum)));
+      });
+      INFO(plan.value(step.out).symbol << " " << dtype_name(dtype));
+      CHECK(worst < (dtype == Dtype::f64 ? 1e-12 : 1e-4));
+    }
+  }
+  // Nobody keeps them: dA, dZ and dS exist only as blocks.
+  Selection parameters;
+  parameters.steps.assign(step_count, false);
+  parameters.gradients.assign(step_count, false);
+  const Schedule schedule = make_schedule(plan, {values_to_keep(plan, parameters, false), Dtype::f64, {}});
+  for (const StepId step : {StepId::weights, StepId::masked, StepId::scaled, StepId::scores})
+    CHECK(schedule.only_blocks[static_cast<std::size_t>(*plan.gradient(*plan.find(step)))]);
+}
+
 TEST_CASE("a shared key/value head gets the sum over its group", "[gradient]") {
   Dice dice(7);
   Sizes sizes;

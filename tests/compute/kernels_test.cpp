@@ -38,33 +38,50 @@ std::vector<T> numbers(Dice& dice, Index count) {
   return result;
 }
 
+constexpr Index gap = 3;
+
 // Rows stand wider apart than they are long, as in a view into a larger matrix.
 struct Case {
   Index rows, inner, cols;
   bool transposed;
+  bool a_transposed;  // stands as inner×rows
+  Index a_stride() const { return (a_transposed ? rows : inner) + gap; }
+  Index a_at(Index i, Index k) const { return a_transposed ? k * a_stride() + i : i * a_stride() + k; }
 };
-constexpr Index gap = 3;
-
 template <typename T>
 std::vector<T> product(const Kernels<T>& k, const Case& c, const std::vector<T>& a, const std::vector<T>& b,
                        const std::vector<T>& bias, Index rows_at_once) {
-  const Index a_stride = c.inner + gap, b_stride = (c.transposed ? c.inner : c.cols) + gap, c_stride = c.cols + gap;
+  const Index b_stride = (c.transposed ? c.inner : c.cols) + gap, c_stride = c.cols + gap;
   std::vector<T> packed(static_cast<std::size_t>(k.packed_size(c.inner, c.cols)));
   for (Index first = 0; first < c.cols; first += packed_together)
     k.pack({b.data(), b_stride, c.transposed, c.inner, c.cols, first, std::min(first + packed_together, c.cols),
             packed.data()});
   std::vector<T> result(static_cast<std::size_t>(c.rows * c_stride), T(-7));
   for (Index i = 0; i < c.rows; i += rows_at_once)
-    k.product({a.data() + i * a_stride, a_stride, packed.data(), result.data() + i * c_stride, c_stride,
+    k.product({a.data() + c.a_at(i, 0), c.a_at(1, 0), c.a_at(0, 1), packed.data(), result.data() + i * c_stride, c_stride,
                std::min(rows_at_once, c.rows - i), c.inner, c.cols, bias.empty() ? nullptr : bias.data()});
+  return result;
+}
+
+// The same from two halves of the inner size, the second added to the first.
+template <typename T>
+std::vector<T> added_product(const Kernels<T>& k, const Case& c, const std::vector<T>& a, const std::vector<T>& b) {
+  const Index b_stride = c.cols + gap, c_stride = c.cols + gap;
+  std::vector<T> result(static_cast<std::size_t>(c.rows * c_stride), T(-7));
+  for (Index first = 0, count = (c.inner + 1) / 2; first < c.inner; first += count, count = c.inner - count) {
+    std::vector<T> packed(static_cast<std::size_t>(k.packed_size(count, c.cols)));
+    k.pack({b.data() + first * b_stride, b_stride, false, count, c.cols, 0, c.cols, packed.data()});
+    k.product({a.data() + c.a_at(0, first), c.a_at(1, 0), c.a_at(0, 1), packed.data(), result.data(), c_stride, c.rows,
+               count, c.cols, nullptr, first > 0});
+  }
   return result;
 }
 
 template <typename T>
 void check_product(std::string_view name, const Case& c, Dice& dice) {
   const Kernels<T>& kernels = kernels_of<T>(name);
-  const Index a_stride = c.inner + gap, b_stride = (c.transposed ? c.inner : c.cols) + gap, c_stride = c.cols + gap;
-  const std::vector<T> a = numbers<T>(dice, c.rows * a_stride);
+  const Index b_stride = (c.transposed ? c.inner : c.cols) + gap, c_stride = c.cols + gap;
+  const std::vector<T> a = numbers<T>(dice, (c.a_transposed ? c.inner : c.rows) * c.a_stride());
   const std::vector<T> b = numbers<T>(dice, (c.transposed ? c.cols : c.inner) * b_stride);
   const std::vector<T> bias = dice.whole(0, 1) == 1 ? numbers<T>(dice, c.cols) : std::vector<T>{};
   const std::vector<T> result = product(kernels, c, a, b, bias, c.rows);
@@ -72,14 +89,16 @@ void check_product(std::string_view name, const Case& c, Dice& dice) {
   CHECK(product(kernels, c, a, b, bias, 1) == result);
   CHECK(product(kernels, c, a, b, bias, 5) == result);
 #endif
+  const std::vector<T> added = c.transposed || !bias.empty() ? result : added_product(kernels, c, a, b);
   double worst = 0, touched = 0;
   for (Index i = 0; i < c.rows; ++i) {
     for (Index j = 0; j < c.cols; ++j) {
       double sum = bias.empty() ? 0 : static_cast<double>(bias[static_cast<std::size_t>(j)]);
       for (Index k = 0; k < c.inner; ++k)
-        sum += static_cast<double>(a[static_cast<std::size_t>(i * a_stride + k)]) *
+        sum += static_cast<double>(a[static_cast<std::size_t>(c.a_at(i, k))]) *
                static_cast<double>(b[static_cast<std::size_t>(c.transposed ? j * b_stride + k : k * b_stride + j)]);
-      worst = std::max(worst, std::abs(sum - static_cast<double>(result[static_cast<std::size_t>(i * c_stride + j)])));
+      for (const std::vector<T>& found : {result, added})
+        worst = std::max(worst, std::abs(sum - static_cast<double>(found[static_cast<std::size_t>(i * c_stride + j)])));
     }
     for (Index j = c.cols; j < c_stride; ++j) touched += result[static_cast<std::size_t>(i * c_stride + j)] != T(-7);
   }
@@ -155,9 +174,30 @@ TEST_CASE("every copy of the kernels multiplies as plain loops do, whatever rows
     for (const Index rows : {1, 2, 6, 17})
       for (const Index inner : {1, 3, 128, 129, 300})
         for (const Index cols : {1, 2, 15, 16, 17, 65, 129}) {
-          check_product<float>(name, {rows, inner, cols, dice.whole(0, 1) == 1}, dice);
-          check_product<double>(name, {rows, inner, cols, dice.whole(0, 1) == 1}, dice);
+          check_product<float>(name, {rows, inner, cols, dice.whole(0, 1) == 1, dice.whole(0, 1) == 1}, dice);
+          check_product<double>(name, {rows, inner, cols, dice.whole(0, 1) == 1, dice.whole(0, 1) == 1}, dice);
         }
+}
+
+template <typename T>
+void check_rows_of_slopes(std::string_view name, Index cols, Dice& dice) {
+  const std::vector<T> a = numbers<T>(dice, cols), b = numbers<T>(dice, cols);
+  std::vector<T> out(a.size());
+  double sum = 0;
+  for (std::size_t j = 0; j < a.size(); ++j) sum += static_cast<double>(a[j]) * static_cast<double>(b[j]);
+  CHECK(std::abs(kernels_of<T>(name).dot(a.data(), b.data(), cols) - sum) < 1e-12);
+  kernels_of<T>(name).take_off(a.data(), b.data(), sum, cols, out.data());
+  for (std::size_t j = 0; j < a.size(); ++j)
+    CHECK(out[j] == static_cast<T>(static_cast<double>(a[j]) * (static_cast<double>(b[j]) - sum) + 0.0));
+}
+
+TEST_CASE("every copy of the kernels takes a softmax back in doubles", "[kernels]") {
+  Dice dice(3);
+  for (const std::string_view name : compiled_kernels())
+    for (const Index cols : {1, 7, 8, 9, 40, 129}) {
+      check_rows_of_slopes<float>(name, cols, dice);
+      check_rows_of_slopes<double>(name, cols, dice);
+    }
 }
 
 TEST_CASE("every copy of the kernels computes weights to the last digits", "[kernels]") {

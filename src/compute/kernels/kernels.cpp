@@ -131,22 +131,22 @@ void store_edge(const T* numbers, T* c, const Target<T>& to) {
 
 // rows×inner · inner×(vectors·lanes), all sums in registers.
 template <typename T, int rows, int vectors>
-void tile(Index inner, const T* a, Index a_stride, const T* b, const Target<T>& to) {
+void tile(Index inner, const T* a, Index a_stride, Index a_step, const T* b, const Target<T>& to) {
   Vector<T> sum[rows][vectors];
-  const T* row[rows];
+  Index offset[rows];
   MHA_UNROLL
   for (int r = 0; r < rows; ++r) {
-    row[r] = a + r * a_stride;
+    offset[r] = r * a_stride;
     MHA_UNROLL
     for (int v = 0; v < vectors; ++v) sum[r][v] = Vector<T>{};
   }
-  for (Index k = 0; k < inner; ++k, b += vectors * lanes<T>) {
+  for (Index k = 0; k < inner; ++k, b += vectors * lanes<T>, a += a_step) {
     Vector<T> right[vectors];
     MHA_UNROLL
     for (int v = 0; v < vectors; ++v) right[v] = load(b + v * lanes<T>);
     MHA_UNROLL
     for (int r = 0; r < rows; ++r) {
-      const Vector<T> left = everywhere(row[r][k]);
+      const Vector<T> left = everywhere(a[offset[r]]);
       MHA_UNROLL
       for (int v = 0; v < vectors; ++v) sum[r][v] += left * right[v];
     }
@@ -168,7 +168,7 @@ void tile(Index inner, const T* a, Index a_stride, const T* b, const Target<T>& 
 }
 
 template <typename T>
-using Tile = void (*)(Index, const T*, Index, const T*, const Target<T>&);
+using Tile = void (*)(Index, const T*, Index, Index, const T*, const Target<T>&);
 
 template <typename T, int rows>
 Tile<T> tile_of_width(Index vectors) {
@@ -204,8 +204,9 @@ void product(const ProductJob<T>& job) {
       const T* bias = job.bias != nullptr && k + depth == job.inner ? job.bias + column : nullptr;
       for (Index i = 0; i < job.rows; i += tile_rows) {
         const Index rows = job.rows - i < tile_rows ? job.rows - i : tile_rows;
-        const Target<T> target{job.c + i * job.c_stride + column, job.c_stride, filled, k == 0, bias};
-        tile_of<T>(rows, vectors)(depth, job.a + i * job.a_stride + k, job.a_stride, panel + k * width, target);
+        const Target<T> target{job.c + i * job.c_stride + column, job.c_stride, filled, k == 0 && !job.adds, bias};
+        tile_of<T>(rows, vectors)(depth, job.a + i * job.a_stride + k * job.a_step, job.a_stride, job.a_step,
+                                  panel + k * width, target);
       }
       k += depth;
     } while (k < job.inner);
@@ -362,8 +363,53 @@ void add(const T* a, const T* b, Index count, T* out) {
   for (Index i = 0; i < count; ++i) out[i] = a[i] + b[i];
 }
 
+// ── As doubles, eight lanes for every instruction set ──
+
+typedef double Doubles __attribute__((vector_size(64)));
 template <typename T>
-constexpr Kernels<T> all = {packed_size<T>, pack<T>, product<T>, softmax<T>, multiply<T>, add<T>};
+struct Eight;
+template <>
+struct Eight<float> {
+  typedef float Loose __attribute__((vector_size(32), may_alias, aligned(4)));
+};
+template <>
+struct Eight<double> {
+  typedef double Loose __attribute__((vector_size(64), may_alias, aligned(8)));
+};
+
+template <typename T>
+inline void load_eight(const T* from, Doubles& to) {
+  to = __builtin_convertvector(*reinterpret_cast<const typename Eight<T>::Loose*>(from), Doubles);
+}
+
+template <typename T>
+double dot(const T* a, const T* b, Index count) {
+  Doubles sums{}, left, right;
+  Index j = 0;
+  for (; j + 8 <= count; j += 8) {
+    load_eight(a + j, left), load_eight(b + j, right);
+    sums += left * right;
+  }
+  double sum = ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+  for (; j < count; ++j) sum += static_cast<double>(a[j]) * static_cast<double>(b[j]);
+  return sum;
+}
+
+// What is hidden is 0, not −0.
+template <typename T>
+void take_off(const T* a, const T* b, double r, Index count, T* out) {
+  Doubles left, right;
+  Index j = 0;
+  for (; j + 8 <= count; j += 8) {
+    load_eight(a + j, left), load_eight(b + j, right);
+    *reinterpret_cast<typename Eight<T>::Loose*>(out + j) =
+        __builtin_convertvector(left * (right - r) + 0.0, typename Eight<T>::Loose);
+  }
+  for (; j < count; ++j) out[j] = static_cast<T>(a[j] * (b[j] - r) + 0.0);
+}
+
+template <typename T>
+constexpr Kernels<T> all = {packed_size<T>, pack<T>, product<T>, softmax<T>, multiply<T>, add<T>, dot<T>, take_off<T>};
 
 }  // namespace
 

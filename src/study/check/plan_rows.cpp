@@ -40,6 +40,7 @@ RowPlan::RowPlan(Plan of) : plan(std::move(of)) {
     if (const std::optional<StepId>& step = plan.values[id].step)
       row[static_cast<std::size_t>(*step)] = static_cast<ValueId>(id);
   schedule.only_blocks.assign(plan.values.size(), false);
+  schedule.grows.assign(plan.values.size(), false);
 }
 
 Rows changed_rows(const RowPlan& changed, const RowPlan& right) {
