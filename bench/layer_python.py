@@ -1,5 +1,7 @@
 """The steps of a BERT-base layer, all kept, in PyTorch where it can be imported, else NumPy: layer_python.py N [THREADS].
 
+With `gradient` behind them PyTorch also computes and keeps every gradient.
+
 One line of JSON: with what, and the median and least milliseconds of 15 rounds after two to warm up.
 """
 
@@ -11,6 +13,7 @@ import time
 N, D_MODEL, HEADS = int(sys.argv[1]), 768, 12
 D_K = D_MODEL // HEADS
 SCALE = D_K ** -0.5
+GRADIENT = sys.argv[3:] == ["gradient"]
 
 
 def in_torch():
@@ -21,8 +24,7 @@ def in_torch():
     X, W_QKV, W_O = torch.randn(N, D_MODEL), torch.randn(3 * D_MODEL, D_MODEL) * 0.03, torch.randn(D_MODEL, D_MODEL) * 0.03
     b_QKV, b_O = torch.randn(3 * D_MODEL), torch.randn(D_MODEL)
 
-    @torch.inference_mode()
-    def layer():
+    def forward():
         QKV = torch.nn.functional.linear(X, W_QKV, b_QKV)
         Q, K, V = QKV.view(N, 3, HEADS, D_K).permute(1, 2, 0, 3)
         S = Q @ K.transpose(1, 2)
@@ -31,7 +33,22 @@ def in_torch():
         C = (A @ V).transpose(0, 1).reshape(N, D_MODEL)
         return QKV, S, Z, A, C, torch.nn.functional.linear(C, W_O, b_O)
 
-    return f"PyTorch {torch.__version__}", layer
+    if not GRADIENT:
+        return f"PyTorch {torch.__version__}", torch.inference_mode()(forward)
+    parameters = X, W_QKV, W_O, b_QKV, b_O
+    for parameter in parameters:
+        parameter.requires_grad_()
+
+    def forward_and_backward():
+        for parameter in parameters:
+            parameter.grad = None
+        kept = forward()
+        for value in kept:
+            value.retain_grad()
+        kept[-1].sum().backward()
+        return kept
+
+    return f"PyTorch {torch.__version__}", forward_and_backward
 
 
 def in_numpy():

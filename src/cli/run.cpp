@@ -123,10 +123,11 @@ RunRequest run_request_from(const RunOptionTexts& texts, const World& world) {
   return request;
 }
 
-bool tells_page(const RunRequest& request) {
-  if (request.outputs.empty()) return request.format->kind == Format::Kind::page;
+// Whether pages are among what is written, or else whether anything but them is.
+bool writes(const RunRequest& request, bool pages) {
+  if (request.outputs.empty()) return (request.format->kind == Format::Kind::page) == pages;
   return std::any_of(request.outputs.begin(), request.outputs.end(),
-                     [](const auto& output) { return output.second->kind == Format::Kind::page; });
+                     [&](const auto& output) { return (output.second->kind == Format::Kind::page) == pages; });
 }
 
 // Hands rows on to every export.
@@ -312,7 +313,8 @@ class Run {
 
   std::vector<bool> kept_values() const {
     if (request_.against_cpu || request_.against_difference) return compute::values_to_keep(plan_, Selection{}, true);
-    std::vector<bool> keep = compute::values_to_keep(plan_, exported_, tells_page(request_));
+    const Selection& told = writes(request_, false) ? exported_ : request_.page.selection;
+    std::vector<bool> keep = compute::values_to_keep(plan_, told, writes(request_, true));
     if (texts_.gradient) keep[static_cast<std::size_t>(plan_.forward_result())] = true;  // for the loss
     return keep;
   }

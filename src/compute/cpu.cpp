@@ -26,6 +26,7 @@ class CpuBackend : public Backend {
 
   void drop(ValueId id) override {
     forget_packed(id);
+    packed_[static_cast<std::size_t>(id)] = {};
     values_.drop(id);
   }
 

@@ -62,6 +62,18 @@ class Limits(unittest.TestCase):
                 self.assertLess(peak_mb("run", file, "--steps", "output", "-o", self.folder / "y.npy"), 40)
 
     @unittest.skipIf(SANITIZED, "the sanitizers keep memory of their own")
+    def test_the_backward_pass_holds_the_weights_and_no_other_matrix_of_the_size_of_the_scores(self):
+        rng, n, d, heads = np.random.default_rng(2), 1500, 64, 8
+        for name, rows in (("X", n), ("W_Q", d), ("W_K", d), ("W_V", d), ("W_O", d)):
+            np.save(self.folder / f"{name}.npy", (rng.standard_normal((rows, d)) / 8).astype(np.float32))
+        text = {name: {"file": f"{name}.npy"} for name in ("X", "W_Q", "W_K", "W_V", "W_O")} | {"num_heads": heads, "mask": "causal"}
+        (self.folder / "p.json").write_text(json.dumps(text), encoding="utf-8")
+        arguments = ("gradient", self.folder / "p.json", "--dtype", "f32", "--loss", "sum", "--steps", "parameters")
+        weights_mb = heads * n * n * 4 / 2**20
+        for more in ((), ("--descend", "0.1")):
+            self.assertLess(peak_mb(*arguments, *more), 1.5 * weights_mb, more)
+
+    @unittest.skipIf(SANITIZED, "the sanitizers keep memory of their own")
     def test_a_large_output_is_judged_within_bounds(self):
         rng, d = np.random.default_rng(1), 256
         for name, rows in (("X", 1000), ("W_Q", d), ("W_K", d), ("W_V", d), ("W_O", d)):

@@ -22,9 +22,12 @@ Descent descend(const Problem& problem, double rate, int times, const compute::R
   Descent descent{{}, problem};
   for (int i = 0; i <= times; ++i) {
     const Plan plan = with_gradient(make_plan(descent.problem), *descent.problem.loss);
-    compute::RunOptions all = options;
-    all.keep = compute::values_to_keep(plan, Selection{}, false);
-    const Trace trace = compute::run(plan, all);
+    compute::RunOptions parameters = options;
+    Selection chosen;
+    chosen.steps = chosen.gradients = std::vector<bool>(step_count, false);
+    parameters.keep = compute::values_to_keep(plan, chosen, false);
+    parameters.keep[static_cast<std::size_t>(plan.forward_result())] = true;  // for the loss
+    const Trace trace = compute::run(plan, parameters);
     const std::optional<double> loss = loss_of(*problem.loss, *trace.value(plan.forward_result()));
     if (!loss) throw Error(loss_is_no_number);
     descent.losses.push_back(*loss);
