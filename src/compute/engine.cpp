@@ -29,8 +29,8 @@ std::size_t at(ValueId id) {
 // of its operands.
 constexpr Index enough_heads = 4;
 
-// Whether the step can follow the group's steps block by block: it has as many matrices of as many rows, and reads of what
-// they compute these rows and nothing else. Or it sums over those rows.
+// Whether the step can follow the group's steps block by block: it reads what the last of them gave, has as many matrices
+// of as many rows, and needs of what they compute these rows and nothing else. Or it sums over those rows.
 bool follows_by_rows(const Plan& plan, const Schedule::Group& group, const std::vector<bool>& grows, const Step& next) {
   const auto made = plan.steps.begin() + static_cast<std::ptrdiff_t>(group.first_step);
   const auto made_end = plan.steps.begin() + static_cast<std::ptrdiff_t>(group.last_step);
@@ -50,29 +50,26 @@ bool follows_by_rows(const Plan& plan, const Schedule::Group& group, const std::
   if (sums_over_rows(plan, next))
     return of.heads >= enough_heads && has_these_rows(next.in[0]) && has_these_rows(next.in[1]) &&
            std::any_of(next.in.begin(), next.in.end(), [&](ValueId id) { return is_made(id) || is_read(id); });
-  bool follows = false;
   for (std::size_t i = 0; i < next.in.size(); ++i)
-    if (is_made(next.in[i])) {
-      if (!is_row_wise(plan, next, i)) return false;
-      follows = true;
-    }
-  return follows && is_row_wise(plan, next) && has_these_rows(next.out);
+    if (is_made(next.in[i]) && !is_row_wise(plan, next, i)) return false;
+  auto last = made_end - 1;
+  while (grows[at(last->out)]) --last;
+  return std::count(next.in.begin(), next.in.end(), last->out) > 0 && is_row_wise(plan, next) && has_these_rows(next.out);
 }
 
 void make_groups(const Plan& plan, bool by_blocks, Schedule& schedule) {
   schedule.grows.resize(plan.values.size(), false);
   for (std::size_t i = 0; i < plan.steps.size();) {
     Schedule::Group group{i, i + 1};
-    Index cols = plan.value(plan.steps[i].out).shape.cols;
     while (by_blocks && group.last_step < plan.steps.size()) {
       const Step& next = plan.steps[group.last_step];
       if (!follows_by_rows(plan, group, schedule.grows, next)) break;
       schedule.grows[at(next.out)] = sums_over_rows(plan, next);
       group.head_by_head = group.head_by_head || schedule.grows[at(next.out)];
-      if (!schedule.grows[at(next.out)]) cols = std::max(cols, plan.value(next.out).shape.cols);
       ++group.last_step;
     }
-    if (group.last_step - i > 1) group.block_rows = rows_together(plan.value(plan.steps[i].out).shape.rows, cols);
+    const Shape& shape = plan.value(plan.steps[i].out).shape;
+    if (group.last_step - i > 1) group.block_rows = rows_together(shape.rows, shape.cols);
     i = group.last_step;
     schedule.groups.push_back(group);
   }
