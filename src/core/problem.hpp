@@ -140,8 +140,8 @@ struct Problem {
   // A stack: each of them one attention layer with its block, whose X has the shape of what it receives and no numbers
   // (the first one's has). Then no weights stand above.
   std::vector<Problem> layers;
-  std::shared_ptr<const Tensor> first_X;  // of a later layer on its own: what the first one reads
-  std::vector<std::string> files;         // in which matrices lie, by the paths that lead there from here
+  std::vector<std::shared_ptr<const Tensor>> earlier;  // of a later layer on its own: what those before it read
+  std::vector<std::string> files;                      // in which matrices lie, by the paths that lead there from here
 
   const Tensor& keys_from() const { return X_kv ? *X_kv : X; }
   Index batch() const { return X.shape().batch; }

@@ -119,6 +119,43 @@ class Stacks(unittest.TestCase):
         self.assertIn("the same mistake as in layer 1", page)
         self.assertIn("与第 1 层的错误相同", self.page(problem, flat_answer(layers, final), language="zh"))
 
+    def last_alone(self, problem, wrong):
+        layers, _ = stack(problem, wrong)
+        last = list(layers[-1])[-1]
+        return {f"layer{len(layers)}.{last}": layers[-1][last].tolist()}
+
+    def test_a_mistake_before_the_only_layer_that_is_given(self):
+        for seed, wrong in enumerate(({0: "norm_over_tokens"}, {0: "residual_forgotten"}, {0: "no_scale"}, {1: "no_scale"})):
+            problem = random_stack(seed, ("pre", "gated", "pre")[:2 + (1 in wrong)], final=False)
+            answer = self.last_alone(problem, wrong)
+            report = self.check(problem, answer)
+            self.assertEqual(report["mistakes"][0], next(iter(wrong.values())), wrong)
+            text = " ".join(self.page(problem, answer).split())
+            self.assertIn(f"in layer {next(iter(wrong)) + 1}, of which nothing is given: ", text)
+        self.assertIn("在第 2 层（没有给出任何一步）：", self.page(problem, answer, language="zh"))
+
+    def test_mistakes_in_two_layers_of_which_the_last_alone_is_given(self):
+        for seed, (first, last) in enumerate((("no_scale", "no_scale"), ("activation_missing", "residual_forgotten"))):
+            problem = random_stack(seed, ("pre", "pre"), final=False)
+            answer = self.last_alone(problem, {0: first, 1: last})
+            report = self.check(problem, answer)
+            self.assertEqual(sorted(report["mistakes"]), sorted({first, last}))
+            self.assertEqual((report["first_wrong"]["layer"], report["verdict"]), (2, "wrong"))
+            text = " ".join(self.page(problem, answer).split())
+            self.assertIn("two mistakes together: ", text)
+            self.assertIn("— and in layer 1, of which nothing is given: ", text)
+
+    def test_a_layer_that_reads_what_an_earlier_one_gives(self):
+        problem = random_stack(3, ("pre", "pre", "pre"), final=False)
+        layers, _ = stack(problem)
+        for read, detail in ((None, None), (0, "X_1")):
+            X = problem["X"] if read is None else layers[read]["R'"].tolist()
+            again, _ = stack({"X": X, "layers": problem["layers"][2:]})
+            answer = flat_answer([layers[0], layers[1], again[0]], None, 6)
+            report = self.check(problem, answer)
+            self.assertEqual((report["first_wrong"]["layer"], report["mistakes"]), (3, ["layer_reads_x"]))
+            self.assertEqual("layer_reads_x; X_1" in self.page(problem, answer), detail is not None)
+
     def test_the_page_has_a_section_for_each_layer(self):
         problem = random_stack(5, ("post", "post"))
         layers, final = stack(problem, {1: "norm_eps_outside"})

@@ -76,10 +76,13 @@ Report Checker::check(const io::Answer& answer) const {
                    [](const Judged& a, const Judged& b) { return a.matrices.size() > b.matrices.size(); });
   Budget budget;
   Handed handed;
+  std::vector<Handed> received_by;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const Report before = report;
-    const Handed received = handed;
+    const Handed received = received_by.emplace_back(handed);
     handed = layers_[i].check(given[i], precision, received, budget, report);
+    if (const auto better = blame_earlier({std::span(given).first(i + 1), received_by}, precision, budget, before, report))
+      handed = *better;
     if (i + 1 == given.size() || !layers_[i + 1].goes_on_from_last(given[i + 1], precision, handed)) continue;
     GivenMatrices passed_on = given[i].with(*handed.last, handed.result);  // what the person took for the layer's result
     report = before;

@@ -23,6 +23,16 @@ class Checker {
   Report nothing_given() const;
 
  private:
+  // What was given of a layer, of one before it, and what each was handed.
+  struct Past {
+    std::span<const GivenMatrices> given;
+    std::span<const Handed> received;
+  };
+  // Where no mistake in the last of these layers explains what is wrong in it: one in a layer before, or one in each of
+  // the two, where nothing is given from there on. The report, which was `before`, tells of it; what the layer hands on.
+  std::optional<Handed> blame_earlier(const Past& past, const Precision& precision, Budget& budget, const Report& before,
+                                      Report& report) const;
+
   ToleranceOptions tolerance_;
   std::vector<Problem> problems_;  // of a stack: each layer's, with what it reads where no mistake is made
   std::deque<LayerChecker> layers_;

@@ -146,6 +146,11 @@ bool LayerChecker::goes_on_from_last(GivenMatrices given, const Precision& preci
   return !now || *now > *before;
 }
 
+bool LayerChecker::follows_from(const Uncertain& input, GivenMatrices given, const Precision& precision) const {
+  given.input = input;
+  return !first_wrong_step(*read_answer(right_, given, precision));
+}
+
 std::vector<LayerChecker::FairPlan> LayerChecker::plans_of(std::vector<FairForm> forms) {
   std::vector<FairPlan> plans;
   plans.reserve(forms.size());

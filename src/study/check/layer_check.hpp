@@ -30,6 +30,9 @@ class LayerChecker {
   // it reads what follows from it.
   bool goes_on_from_last(GivenMatrices given, const Precision& precision, const Handed& received) const;
 
+  // Whether all that is given follows where the layer reads this.
+  bool follows_from(const Uncertain& input, GivenMatrices given, const Precision& precision) const;
+
  private:
   // What the answer was read against: the formulas, or the fair form of them that the person used.
   struct Read {

@@ -73,6 +73,8 @@ struct Suspect {
   const Mistake* mistake = nullptr;
   std::string detail;             // which form of it
   const Mistake* also = nullptr;  // made together with it
+  // Of these the last was made in this layer before, of which nothing is given.
+  std::optional<int> earlier = {};
 };
 
 // Rows of masked scores where other keys are hidden than should be.

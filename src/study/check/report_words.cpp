@@ -38,6 +38,7 @@ constexpr Text and_some_later{"all {} entries of {} and the next {} steps match"
 constexpr Text only_in_these{"made {} only", "只在{}"};
 constexpr Text no_known_mistake{"no known mistake gives these numbers", "没有已知的错误能得出这些数"};
 constexpr Text one_of{"one of these, which the numbers cannot tell apart:", "下列错误之一，从数值上无法区分："};
+constexpr Text in_earlier{"in layer {}, of which nothing is given: {}", "在第 {} 层（没有给出任何一步）：{}"};
 constexpr Text two_together{"two mistakes together: {} — and {}", "两个错误同时出现：{}；并且：{}"};
 constexpr Text before_is_right{"What was given before it is right.", "在它之前给出的各步都对。"};
 
@@ -204,10 +205,13 @@ std::vector<std::string> ReportWords::causes(const Finding& finding) const {
   std::vector<std::string> sentences;
   if (finding.suspects.size() > 1) sentences.push_back(show::say(language_, one_of));
   for (const Suspect& suspect : finding.suspects) {
-    const auto done = [&](const Mistake& mistake) { return in_layout(mistake.what.in(language_), finding.layout); };
-    std::string what = done(*suspect.mistake), form(suspect.mistake->id);
+    const auto done = [&](const Mistake& mistake, bool earlier) {
+      const std::string what = in_layout(mistake.what.in(language_), finding.layout);
+      return earlier ? show::say(language_, in_earlier, *suspect.earlier + base_, what) : what;
+    };
+    std::string what = done(*suspect.mistake, suspect.earlier && suspect.also == nullptr), form(suspect.mistake->id);
     if (suspect.also != nullptr) {
-      what = show::say(language_, two_together, what, done(*suspect.also));
+      what = show::say(language_, two_together, what, done(*suspect.also, suspect.earlier.has_value()));
       form += fmt::format(" + {}", suspect.also->id);
     }
     if (!suspect.detail.empty()) form += show::say(language_, show::phrase::semicolon) + suspect.detail;

@@ -134,9 +134,12 @@ void relu_projection(Forms& forms) {
 }
 
 void layer_reads_x(Forms& forms) {
-  if (!forms.problem.first_X) return;
-  PlanEditor& edit = forms.add();
-  edit.read_instead(edit.value(StepId::X), edit.constant("X", *forms.problem.first_X), {});
+  const auto& earlier = forms.problem.earlier;
+  for (std::size_t i = 0; i < earlier.size(); ++i) {
+    if (!(earlier[i]->shape() == forms.problem.X.shape())) continue;
+    PlanEditor& edit = forms.add(i == 0 ? "" : fmt::format("X_{}", i));
+    edit.read_instead(edit.value(StepId::X), edit.constant("X", *earlier[i]), {});
+  }
 }
 
 // W_QKV or b_QKV: what all three projections have, side by side.
@@ -254,8 +257,8 @@ constexpr std::array projection_rows = {
     Mistake("v_not_projected", StepId::V, 'C', of<not_projected, StepId::V>, "X itself was used as V: the values are X·W_V",
             "直接把 X 当作 V：值应为 X·W_V"),
     Mistake("layer_reads_x", StepId::Q, 'A', layer_reads_x,
-            "this layer read X again: each layer of a stack reads what the layer before it gives",
-            "这一层又读了 X：多层堆叠时，每一层读的是前一层的输出"),
+            "this layer read X, or what an earlier layer gives, again: each layer reads what the one before it gives",
+            "这一层又读了 X，或更前面一层的输出：多层堆叠时，每一层读的是前一层的输出"),
     Mistake("relu_projection", StepId::Q, 'B', relu_projection,
             "negative entries of Q, K and V were set to 0 (relu): a projection has no activation function",
             "把 Q、K、V 中的负数置成了 0（ReLU）：投影之后没有激活函数"),

@@ -65,11 +65,12 @@ Layered layered(const Problem& problem, const PlanOf& plan_of) {
   result.problems = problem.layers.empty() ? std::vector{problem} : problem.layers;
   result.problems.back().final_norm = problem.final_norm;
   const Tensor* received = &problem.X;
-  const auto first = result.problems.size() > 1 ? std::make_shared<const Tensor>(problem.X) : nullptr;
+  std::vector<std::shared_ptr<const Tensor>> earlier;
   for (Problem& layer : result.problems) {
     if (!(received->shape() == layer.X.shape())) break;
     layer.X = *received;
-    if (received != &problem.X) layer.first_X = first;
+    layer.earlier = earlier;
+    if (result.problems.size() > 1) earlier.push_back(std::make_shared<const Tensor>(*received));
     const Plan plan = plan_of(layer, static_cast<int>(result.numbers.size()));
     result.numbers.push_back(written(plan, simulate(plan)));
     received = result.numbers.back()[at(result_of(plan))].get();
