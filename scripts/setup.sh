@@ -4,7 +4,8 @@
 build_packages=(g++ cmake make libcli11-dev libfmt-dev nlohmann-json3-dev libutf8proc-dev libzip-dev libxlsxwriter-dev zlib1g-dev opencl-c-headers)
 test_packages=(catch2 python3 python3-numpy python3-jsonschema ocl-icd-libopencl1 pocl-opencl-icd
   chromium chromium-driver python3-selenium python3-pip poppler-utils librsvg2-bin
-  texlive-latex-base python3-markdown-it gnumeric)
+  texlive-latex-base python3-markdown-it gnumeric
+  python3-nbformat python3-nbclient python3-ipykernel)
 check_packages=(clang libclang-rt-dev clang-format clang-tidy shellcheck)
 
 # quietly WHAT COMMAND…: one line that says what happens; the command's own output, less make's progress, only if it

@@ -2,6 +2,7 @@
 
 #include "study/exercise/exercise.hpp"
 #include "cli/commands.hpp"
+#include "cli/formats.hpp"
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
 #include "core/csv.hpp"
@@ -22,12 +23,13 @@ namespace {
 
 constexpr int page_width = 80;
 constexpr int largest_seed = 2147483647;
+const std::string notebook_name = "sheet.ipynb";
 
 // As written on the command line.
 struct ExerciseTexts {
   std::optional<std::string> tokens, d_model, heads, d_k, kv_heads, mask, norm, norm_place, mlp, layers, seed, difficulty,
       round, roster, lang, output, title, due;
-  bool bias = false, residual = false, gate = false;
+  bool notebook = false, bias = false, residual = false, gate = false;
 };
 
 struct ExerciseRequest {
@@ -37,6 +39,8 @@ struct ExerciseRequest {
   study::WorksheetOptions worksheet;
   std::optional<std::string> title;
   std::string folder;
+  const Format* sheet = nullptr;  // where -o names a file: what is written beside problem.json
+  bool notebook = false;
   std::optional<std::string> roster;
 };
 
@@ -95,7 +99,15 @@ ExerciseRequest exercise_request_from(const ExerciseTexts& texts, const World& w
   request.worksheet.language = language_from(texts.lang, world);
   request.worksheet.decimals = number_or(texts.round, "--round", 3, 0, 12);
   request.folder = *texts.output;
+  request.notebook = texts.notebook;
   request.roster = texts.roster;
+  request.sheet = format_of_file(*texts.output, page_only);
+  if (request.sheet != nullptr && request.roster)
+    throw Error({"--roster makes a folder for each student; name a folder with -o",
+                 "--roster 为每个学生建文件夹；请用 -o 写文件夹"});
+  if (request.sheet != nullptr && texts.notebook)
+    throw Error({"--notebook stands beside the other files of a folder; name a folder with -o, or leave --notebook out",
+                 "--notebook 写在文件夹的其他文件旁边；请用 -o 写文件夹，或去掉 --notebook"});
   for (const auto& [option, text] : {std::pair{"--title", texts.title}, {"--due", texts.due}})
     if (text && !is_utf8(*text))
       throw Error({"{}: it is no UTF-8, and the files of an exercise hold nothing else",
@@ -141,8 +153,22 @@ void refuse_filled_in(const std::string& folder, const Problem& problem) {
                 path);
 }
 
+// In one of the formats; what somebody has filled in by now stays.
+void write_sheet(const Problem& problem, study::WorksheetOptions options, const Format& format, const std::string& path,
+                 std::deque<io::OutputFile>& files) {
+  using On = study::WorksheetOptions::On;
+  options.on = format.ending == ".ipynb" ? On::notebook : format.ending == ".xlsx" ? On::sheet : On::paper;
+  const std::string text = format.write(study::worksheet(problem, options), {page_width, false, false});
+  if (const auto status = io::status_of(path); status && S_ISREG(status->st_mode) && io::InputFile(path).text() != text)
+    throw Error({"{} is there already, and may be filled in; name another with -o, or move that file away",
+                 "{} 已经存在，可能已填写；请用 -o 另写一个，或移走该文件"},
+                path);
+  files.emplace_back(path).sink().write(text);
+}
+
 // All files of one exercise, or none.
-void write_exercise_files(const Problem& problem, const study::WorksheetOptions& options, const Folders& folders) {
+void write_exercise_files(const Problem& problem, const study::WorksheetOptions& options, const Folders& folders,
+                          bool notebook) {
   io::make_folder(folders.student);
   io::make_folder(folders.teacher);
   std::deque<io::OutputFile> files;
@@ -151,6 +177,8 @@ void write_exercise_files(const Problem& problem, const study::WorksheetOptions&
   };
   const show::Document page = study::worksheet(problem, options);
   io::write_problem(open(folders.student, "problem.json"), problem);
+  if (notebook)
+    write_sheet(problem, options, *format_of_file(notebook_name, page_only), folders.student + "/" + notebook_name, files);
   const show::TextStyle style{page_width, false, false};
   open(folders.student, "worksheet.md").write(show::write_markdown(page, style));
   open(folders.student, "worksheet.txt").write(show::write_text(page, style));
@@ -184,7 +212,7 @@ void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker&
     study::WorksheetOptions options = request.worksheet;
     options.student = students[i].name;
     write_exercise_files(problems[i], options,
-                         {request.folder + "/" + students[i].folder, teacher + "/" + students[i].folder});
+                         {request.folder + "/" + students[i].folder, teacher + "/" + students[i].folder}, request.notebook);
   }
   io::OutputFile file(teacher + "/index.csv");
   file.sink().write(index);
@@ -199,10 +227,21 @@ void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker&
 
 void write_one(const ExerciseRequest& request, const study::ExerciseMaker& maker, World& world) {
   const Problem problem = drawn(request, maker, static_cast<std::uint32_t>(request.seed));
+  if (request.sheet != nullptr) {
+    const std::size_t slash = request.folder.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : request.folder.substr(0, slash + 1);
+    io::make_folder(folder);
+    const io::FolderLock lock(folder);
+    refuse_filled_in(folder, problem);
+    std::deque<io::OutputFile> files;
+    io::write_problem(files.emplace_back(folder + "/problem.json").sink(), problem);
+    write_sheet(problem, request.worksheet, *request.sheet, request.folder, files);
+    return io::commit_all(files);
+  }
   io::make_folder(request.folder);
   const io::FolderLock lock(request.folder);
   refuse_filled_in(request.folder, problem);
-  write_exercise_files(problem, request.worksheet, {request.folder, request.folder});
+  write_exercise_files(problem, request.worksheet, {request.folder, request.folder}, request.notebook);
   tell(world,
        {"{0} holds {1}, and for the teacher {2}; when answer.json is filled in: "
         "`mha check {0}/problem.json {0}/answer.json`",
@@ -232,8 +271,14 @@ void warn_of_blind_spots(const study::ExerciseSizes& sizes, const study::BlindSp
 
 Action setup_exercise(CommandLine& app) {
   auto texts = std::make_shared<ExerciseTexts>();
-  declare_option(app, "-o,--output", texts->output, "DIR",
-                 {"the folder to write to, made if it is missing", "写到这个文件夹，没有就新建"});
+  declare_option(
+      app, "-o,--output", texts->output, "DIR|FILE",
+      {"the folder to write to, made if it is missing; or a sheet alone, by its ending (.ipynb, .xlsx, .html, "
+       "…), with problem.json beside it",
+       "写到这个文件夹，没有就新建；或只写一份练习单，由扩展名（.ipynb、.xlsx、.html……）决定格式，旁边有 problem.json"});
+  declare_flag(app, "--notebook", texts->notebook,
+               {"a notebook as well, sheet.ipynb, which is filled in and has itself checked",
+                "另写一个可以填写并自行检查的笔记本 sheet.ipynb"});
   declare_option(app, "--tokens", texts->tokens, "N", {"tokens (5)", "词元数（默认 5）"});
   declare_option(app, "--d-model", texts->d_model, "N", {"width of a token (6)", "词元的宽度（默认 6）"});
   declare_option(app, "--heads", texts->heads, "N", {"heads (3)", "头数（默认 3）"});

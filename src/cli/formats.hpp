@@ -6,6 +6,7 @@
 #include "io/arrays/trace_export.hpp"
 #include "show/html/html_writer.hpp"
 #include "show/latex/latex_writer.hpp"
+#include "show/notebook/notebook_writer.hpp"
 #include "show/pages/scene.hpp"
 #include "show/sheet/sheet_writer.hpp"
 #include "show/svg/svg_writer.hpp"
@@ -25,7 +26,7 @@ struct Format {
   PageWriter write = nullptr;  // of a page
   std::optional<io::BinaryFormat> arrays = {};
   show::PageOptions::Sources sources = show::PageOptions::Sources::none;  // of a page: what it tells of each entry
-  bool is_picture = false;                                                // of a page: whole matrices of the weights
+  bool is_whole = false;                                                  // of a page: matrices of thousands of entries too
 };
 
 inline constexpr std::array formats = {
@@ -41,7 +42,7 @@ inline constexpr std::array formats = {
            .ending = ".svg",
            .what = {"the weights as a picture", "注意力权重的图"},
            .write = show::write_svg,
-           .is_picture = true},
+           .is_whole = true},
     Format{Format::Kind::page, "latex", ".tex", {"a LaTeX document", "LaTeX 文档"}, show::write_latex},
     Format{Format::Kind::page, "markdown", ".md", {"Markdown with formulas", "带公式的 Markdown"}, show::write_markdown},
     Format{.kind = Format::Kind::page,
@@ -50,6 +51,13 @@ inline constexpr std::array formats = {
            .what = {"a sheet that computes", "会自己计算的工作簿"},
            .write = show::write_sheet,
            .sources = show::PageOptions::Sources::formulas},
+    Format{.kind = Format::Kind::page,
+           .name = "notebook",
+           .ending = ".ipynb",
+           .what = {"a notebook for Jupyter", "Jupyter 笔记本"},
+           .write = show::write_notebook,
+           .sources = show::PageOptions::Sources::numbers,
+           .is_whole = true},
     Format{Format::Kind::json, "json", ".json", {"the trace", "JSON 数据"}},
     Format{Format::Kind::steps, "csv", ".csv", {"a line for each entry", "每个元素一行"}},
     Format{Format::Kind::csv, "csv", ".csv", {"a line for each answer", "每份答卷一行"}},

@@ -345,7 +345,7 @@ class Run {
     show::PageOptions options = request_.page;
     options.sources = format.sources;
     const bool fits = problem_.queries() * problem_.keys() <= most_cells_of_a_picture;
-    options.full = options.full || (format.is_picture && fits);
+    options.full = options.full || (format.is_whole && fits);
     show::Document document = describe(problem_, plan_, trace_, options);
     if (!descent_) return document;
     show::PageBuilder more(request_.page.language, request_.page.index_base);

@@ -134,6 +134,12 @@ struct CellRange {
 // What computes an entry, as spreadsheets write it: text, cells, and the sum of the products of two ranges.
 using CellFormula = std::vector<std::variant<std::string, CellRange, std::array<CellRange, 2>>>;
 
+// What computes a matrix with NumPy, from matrices of these names; empty: nothing does.
+struct NumpyCode {
+  std::string text = {};
+  std::vector<std::string> needs = {};
+};
+
 // What a spreadsheet, which knows no −∞, computes with instead.
 inline constexpr double hidden_in_cells = -1e300;
 
@@ -141,11 +147,14 @@ inline constexpr double hidden_in_cells = -1e300;
 // is stored, whatever way it is shown.
 struct Sources {
   std::string name;                // of the matrix: "A1", "layer2.A1", "item1.A1"
-  std::vector<std::string> exact;  // the shown entries in full, row after row
+  std::vector<std::string> exact;  // the shown entries in full, row after row; none of what is to be filled in
   std::vector<Work> works;         // of each, where a step on this page computes it here
   std::vector<std::vector<EntryName>> reads;
   std::string cells = {};                  // what a sheet calls its cells: "A1_weights", "W_Q1"; empty: nothing
   std::vector<CellFormula> formulas = {};  // of each, where cells can compute it
+  NumpyCode code = {};
+
+  bool to_be_filled_in() const { return exact.empty(); }
 };
 
 // Labels are there for each shown row or column, or not at all.

@@ -54,21 +54,6 @@ constexpr Text tools_title{"View", "显示"};
 
 constexpr int heat_steps = 9;
 
-// A string of JSON inside <script>: nothing in it ends the element.
-std::string json_string(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      result += {'\\', c};
-    else if (code < 0x20 || c == '<')
-      result += fmt::format("\\u{:04x}", code);
-    else
-      result += c;
-  }
-  return result + '"';
-}
-
 // As a Content-Security-Policy names it, from hexadecimal digits.
 std::string base64_of(std::string_view hex) {
   constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -219,14 +204,14 @@ class HtmlWriter {
 
   // The data of a matrix are those of its first appearance; of one that a step computes, those with its works.
   void remember(const Matrix& matrix) {
-    if (!matrix.sources) return;
+    if (!matrix.sources || matrix.sources->to_be_filled_in()) return;
     const auto [known, is_new] = matrices_.emplace(matrix.sources->name, &matrix);
     if (!is_new && known->second->sources->works.empty()) known->second = &matrix;
   }
 
   std::string figure(const Matrix& matrix, bool row_labels, bool is_in_step) {
     std::string attributes = fmt::format(" aria-label=\"{}\"", html_escaped(matrix.symbol));
-    if (matrix.sources) {
+    if (matrix.sources && !matrix.sources->to_be_filled_in()) {
       attributes += fmt::format(" data-m=\"{}\"{}", html_escaped(matrix.sources->name), matrix.transposed ? " data-t" : "");
       if (is_in_step && ids_.insert(matrix.sources->name).second)
         attributes += fmt::format(" id=\"{}\"", html_escaped(matrix.sources->name));

@@ -57,6 +57,20 @@ std::string html_escaped(std::string_view text) {
   return result;
 }
 
+std::string json_string(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\')
+      result += {'\\', c};
+    else if (code < 0x20 || c == '<')
+      result += fmt::format("\\u{:04x}", code);
+    else
+      result += c;
+  }
+  return result + '"';
+}
+
 std::string mathml(std::string_view formula) {
   return "<math><mrow>" + math_row(atoms_of(formula)) + "</mrow></math>";
 }

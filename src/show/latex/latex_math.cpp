@@ -106,7 +106,8 @@ class TexFormula {
 };
 
 std::string tex_cell(const Cell& cell, TexText text) {
-  const std::string number = tex_math(cell.text, text);
+  const bool is_blank = cell.text.find_first_not_of('_') == std::string::npos;
+  const std::string number = is_blank ? "\\underline{\\qquad}" : tex_math(cell.text, text);
   switch (cell.mark) {
     case Cell::Mark::none:
     case Cell::Mark::hidden: return number;

@@ -3,6 +3,7 @@
 
 #include "show/pages/cell_formula.hpp"
 #include "show/pages/mask_reason.hpp"
+#include "show/pages/numpy_code.hpp"
 #include "show/pages/spelling.hpp"
 #include "show/words/notation.hpp"
 
@@ -100,7 +101,8 @@ void add_every_entry(const Spelling& spelling, PageBuilder& page) {
 }
 
 // Of every shown entry of the result how it is computed, from which entries.
-void add_sources(const Scene& scene, const Step& step, const Spelling& spelling, Sources& sources) {
+void add_sources(const Scene& scene, const Step& step, Place place, const Spelling& spelling, Sources& sources) {
+  sources.code = numpy_code(scene, step, place);
   const Shown rows = spelling.result().shown_rows(), columns = spelling.result().shown_columns();
   for (Index row = 0; row < rows.count(); ++row)
     for (Index column = 0; column < columns.count(); ++column) {
@@ -122,7 +124,7 @@ void add_matrices_and_work(const Scene& scene, const Step& step, Place place, Pa
   const std::optional<EntryAt> worked = one_entry ? std::optional(spelling->telling_entry()) : std::nullopt;
   std::optional<Equation> equation = equation_of(scene, step, place, worked);
   if (spelling && scene.options.sources != PageOptions::Sources::none && equation)
-    add_sources(scene, step, *spelling, *std::get<Matrix>(equation->parts.back()).sources);
+    add_sources(scene, step, place, *spelling, *std::get<Matrix>(equation->parts.back()).sources);
   add_equation(scene, std::move(equation), page);
   if (one_entry) page.add(spelling->spell(*worked));
   if (spelling && scene.options.work == PageOptions::Work::all) add_every_entry(*spelling, page);

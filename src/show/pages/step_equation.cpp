@@ -131,7 +131,7 @@ std::vector<ColumnGroup> head_groups(const Scene& scene, ValueId part, Place pla
 Sources exact_numbers(const Scene& scene, ValueId id, Place place) {
   const View view = *View::of(scene, id, place);
   const bool in_f32 = scene.trace.dtype == Dtype::f32 && scene.plan.value(id).role == Value::Role::step;
-  Sources sources{typed_name(scene, id, place), {}, {}, {}, cells_name_of(scene, id, place), {}};
+  Sources sources{typed_name(scene, id, place), {}, {}, {}, cells_name_of(scene, id, place), {}, {}};
   for (Index row = 0; row < view.shown_rows().count(); ++row)
     for (Index column = 0; column < view.shown_columns().count(); ++column) {
       const double number = view.at(view.shown_rows().place(row), view.shown_columns().place(column));

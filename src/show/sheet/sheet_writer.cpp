@@ -277,9 +277,8 @@ class SheetWriter {
 
   void add_entry(const Matrix& matrix, Index i, Index j, const Cells& to, bool computed, const std::string& format) {
     const Cell& cell = matrix.cell(i, j);
+    if (matrix.sources && matrix.sources->to_be_filled_in()) return file_->put_blank(to, CellLook::given);
     if (!matrix.sources) {
-      const bool is_blank = cell.text.find_first_not_of('_') == std::string::npos;
-      if (is_blank) return file_->put_blank(to, CellLook::given);
       const bool is_wrong = cell.mark == Cell::Mark::wrong;
       return put_value(to.row, to.column, cell.text, is_wrong ? CellLook::wrong : CellLook::computed, format);
     }

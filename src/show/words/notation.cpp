@@ -329,6 +329,20 @@ std::string cells_name_of(const Scene& scene, ValueId id, Place place) {
          (value.step ? cells_name(*value.step, head) : value.symbol + head);
 }
 
+std::string numpy_name(std::string typed) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> spelled{{{"Z̃", "Z_capped"},
+                                                                                  {"Q̃", "Q_rot"},
+                                                                                  {"K̃", "K_rot"},
+                                                                                  {"′", "_mlp"},
+                                                                                  {"*", "_final"},
+                                                                                  {"γ", "gamma"},
+                                                                                  {"β", "beta"},
+                                                                                  {".", "_"}}};
+  for (const auto& [sign, spelling] : spelled)
+    if (const std::size_t at = typed.find(sign); at != std::string::npos) typed.replace(at, sign.size(), spelling);
+  return typed;
+}
+
 std::string mask_title(Mask::Kind kind, Language language) {
   if (language == Language::en) return std::string(mask_name(kind));
   switch (kind) {

@@ -41,6 +41,9 @@ std::string typed_name(const Scene& scene, ValueId id, Place place);
 // masks, constants, gradients and what belongs to an item of a batch.
 std::string cells_name_of(const Scene& scene, ValueId id, Place place);
 
+// "A1", "layer2_A1", "Q_rot1", "gamma_mlp" for what is typed A1, layer2.A1, Q̃1, γ′.
+std::string numpy_name(std::string typed);
+
 // What stands between this operand, not the first, and the one before it: "·", "∘", "+".
 std::string sign_before(const Step& step, std::size_t operand);
 // "→" where a function of rows stands before it, else "=".

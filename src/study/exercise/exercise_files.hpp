@@ -8,10 +8,13 @@
 namespace mha::study {
 
 struct WorksheetOptions {
+  enum class On { paper, notebook, sheet };
+
   Language language = Language::en;
   int decimals = 3;
   std::string student;  // empty: a blank to write the name on
-  std::string due;      // until when it is handed in, in the teacher's words; empty: not said
+  On on = On::paper;
+  std::string due;  // until when it is handed in, in the teacher's words; empty: not said
 };
 
 show::Document worksheet(const Problem& problem, const WorksheetOptions& options);

@@ -15,6 +15,22 @@ constexpr Text task{
     "Fill in every matrix, from top to bottom. Round each entry to {} and go on with the rounded numbers. Every "
     "formula has its shapes beside it.",
     "从上到下填写每个矩阵。每个元素四舍五入到 {}，并用舍入后的数继续往下算。每个公式旁注有形状。"};
+// By where it is filled in.
+constexpr std::array how_to_check = {
+    Text{"To have it checked, put the numbers into answer.json in place of null, \"-inf\" for −∞, and run the line below. "
+         "Each step is judged from your own numbers before it, so one slip does not spoil what follows.",
+         "检查答卷：把数填入 answer.json，替换其中的 null（−∞ 写作 \"-inf\"），然后运行下面这一行。"
+         "每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"},
+    Text{"Write a matrix in place of the dots of each step, −∞ as -np.inf, and run the last cell, which has it checked. "
+         "Each "
+         "step is judged from your own numbers before it, so one slip does not spoil what follows.",
+         "把每一步的省略号换成矩阵（−∞ 写作 -np.inf），然后运行最后一格进行检查。"
+         "每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"},
+    Text{"Fill in the empty cells, −∞ as -inf; to have them checked, run the line below. Each step is judged from your own "
+         "numbers before it, so one slip does not spoil what follows.",
+         "填写空的单元格（−∞ 写作 -inf）；检查时运行下面这一行。"
+         "每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"},
+};
 constexpr Text given{"What is given", "已知"};
 
 show::PageOptions page_options(const WorksheetOptions& options) {
@@ -22,6 +38,7 @@ show::PageOptions page_options(const WorksheetOptions& options) {
   page.language = options.language;
   page.precision = options.decimals;
   page.full = true;
+  page.sources = show::PageOptions::Sources::numbers;
   return page;
 }
 
@@ -59,12 +76,10 @@ class Sheet {
       page_.paragraph(show::say_words(options_.language, {"Due: {0}", "截止：{0}"}, {show::Words().quote(options_.due)}));
     page_.paragraph(show::phrase::convention);
     page_.paragraph(task, show::decimals_text(options_.language, options_.decimals));
-    page_.paragraph(
-        {"To have it checked, put the numbers into answer.json in place of null, \"-inf\" for −∞, and run the line below. "
-         "Each step is judged from your own numbers before it, so one slip does not spoil what follows.",
-         "检查答卷：把数填入 answer.json，替换其中的 null（−∞ 写作 \"-inf\"），然后运行下面这一行。"
-         "每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"});
-    page_.paragraph({"mha check problem.json answer.json", "mha check problem.json answer.json"});
+    page_.paragraph(how_to_check[static_cast<std::size_t>(options_.on)]);
+    const std::string_view file = options_.on == WorksheetOptions::On::sheet ? "sheet.xlsx" : "answer.json";
+    if (options_.on != WorksheetOptions::On::notebook)
+      page_.paragraph({"mha check problem.json {}", "mha check problem.json {}"}, file);
   }
 
   void add_step(const show::Scene& scene, const Step& step, int number, show::Place place) {
@@ -108,6 +123,7 @@ class Sheet {
     const Shape& shape = plan_.value(step.out).shape;
     show::Matrix matrix;
     matrix.symbol = symbol(scene, step.out, place);
+    matrix.sources = show::Sources{typed_name(scene, step.out, place), {}, {}, {}, cells_name_of(scene, step.out, place)};
     matrix.rows = {shape.rows, shape.rows, 0};
     matrix.columns = {shape.cols, shape.cols, 0};
     const std::string line(static_cast<std::size_t>(options_.decimals) + 3, '_');

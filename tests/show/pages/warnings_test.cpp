@@ -15,7 +15,7 @@ Problem blocked(Tensor block) {
 }
 
 Sentences warnings_of(const Problem& problem, const PageOptions& options = {}) {
-  return warnings(problem, make_plan(problem), options);
+  return warnings(problem, options);
 }
 
 TEST_CASE("no warning where every query has a key") {
