@@ -105,7 +105,7 @@ struct Family {
 // Without a config.json the first family with the tensors' names is taken, but for q_proj…o_proj, which several have.
 // clang-format off
 inline constexpr std::array families = {
-    Family{.name = "torch", .title = same("PyTorch's MultiheadAttention"), .names = Names::torch_packed,
+    Family{.name = "torch", .title = {"PyTorch's MultiheadAttention", "PyTorch 的 MultiheadAttention"}, .names = Names::torch_packed,
            .causal = CausalRule::never, .rope = false},
     Family{.name = "bert", .title = same("BERT"), .names = Names::bert, .causal = CausalRule::if_decoder, .rope = false,
            .model_types = {"bert", "roberta", "xlm-roberta", "camembert", "electra", "ernie", "data2vec-text",
