@@ -136,9 +136,9 @@ Problem ExerciseMaker::draw(std::uint32_t seed) const {
   }
   throw Error(
       {"no numbers of these sizes were found in {} draws with scores small enough for a pencil and every mistake "
-       "in the open; fewer --tokens, a larger --d-model or --difficulty hard leaves more room, and with several --layers "
-       "--residual keeps the tokens apart",
-       "抽取 {} 次，也没有找到这种规模的数，使分数便于笔算、每种错误都看得出；--tokens 小些、--d-model 大些或 "
+       "in the open; fewer --tokens or --layers, a larger --d-model or --difficulty hard leaves more room, and with "
+       "several --layers --residual keeps the tokens apart",
+       "抽取 {} 次，也没有找到这种规模的数，使分数便于笔算、每种错误都看得出；--tokens 或 --layers 小些、--d-model 大些或 "
        "--difficulty hard 会有更多余地；有多层（--layers）时，--residual 使各词元保持差别"},
       most_attempts * sizes_.layers);
 }
