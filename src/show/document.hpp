@@ -71,7 +71,7 @@ struct StepHeading {
 };
 
 struct Note {
-  enum class Kind { paragraph, caption, warning };
+  enum class Kind { paragraph, caption, warning, hint };  // a hint is a warning that may wait until it is asked for
   Kind kind = Kind::caption;
   Words text;
 };
@@ -184,6 +184,7 @@ struct Table {
   std::vector<std::vector<Words>> rows;
   std::vector<bool> numeric = {};  // by column: set flush right; empty: none is
   bool within_step = false;        // belongs to the step above it
+  std::size_t out_of = 0;          // the first column counts so many; 0: it does not count
 };
 
 using Block = std::variant<Title, Facts, Section, StepHeading, Note, Equation, Work, Table>;

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import unittest
 from pathlib import Path
@@ -99,6 +100,25 @@ class Class(InFolder):
             self.assertNotIn("Anna", alone)
             for name in self.NAMES:
                 self.assertIn(name, page)
+
+    def test_the_page_leads_to_each_student_and_keeps_the_mistake_until_asked(self):
+        path = self.folder / "report.html"
+        for language, hint in (("en", "Hint"), ("zh", "提示")):
+            with self.subTest(language):
+                self.assertLess(run("check", self.course, "--lang", language, "-o", path).returncode, 3)
+                page = path.read_text(encoding="utf-8")
+                links = dict(re.findall(r'<td><a href="#(s\d+)"><bdi>([^<]*)</bdi></a></td>', page))
+                self.assertIn("张三", links.values())
+                for place, name in links.items():
+                    self.assertRegex(page, rf'<section id="{place}"><h2><bdi>{re.escape(name)}</bdi>')
+                report = json.loads(run("check", self.course, "--format", "json").stdout)
+                bars = re.findall(r'<td class="number">(\d+) <meter max="(\d+)" value="(\d+)"', page)
+                self.assertEqual([int(count) for count, of, value in bars if count == value and of == str(len(self.NAMES))],
+                                 [step["first_wrong"] for step in report["summary"]["steps"]]
+                                 + [mistake["count"] for mistake in report["summary"]["mistakes"]])
+                unfolded = re.sub(r"<details><summary>.*?</details>", "", page)
+                self.assertIn(f"<summary>{hint}</summary><p class=\"warning\">", page)
+                self.assertNotIn('<p class="warning">', unfolded)
 
     def test_a_broken_problem_harms_nobody_else(self):
         (self.place("Anna Li").parent / "problem.json").write_text("{")

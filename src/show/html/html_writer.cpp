@@ -40,6 +40,7 @@ constexpr Text help_text{
 constexpr Text maps_title{"Weights of all heads", "所有头的注意力权重"};
 constexpr Text maps_text{"a row is a query, a column a key; the darker, the more weight; hatched: hidden by the mask",
                          "行是查询，列是键；颜色越深权重越大；斜线：被掩码遮住"};
+constexpr Text hint_title{"Hint", "提示"};
 constexpr Text step_by_step{"One step at a time", "逐步显示"};
 constexpr Text previous_step{"previous step", "上一步"};
 constexpr Text next_step{"next step", "下一步"};
@@ -71,9 +72,14 @@ std::string base64_of(std::string_view hex) {
 class HtmlWriter {
  public:
   explicit HtmlWriter(const Document& document) : document_(document) {
+    int sections = 0;
     for (const Block& block : document.blocks)
-      if (const auto* section = std::get_if<Section>(&block); section != nullptr && section->level == Section::Level::item)
+      if (const auto* section = std::get_if<Section>(&block)) {
+        ++sections;
+        if (section->level != Section::Level::item) continue;
         head_level_ = 3;
+        links_.emplace(section->parts.front().plain(), fmt::format("s{}", sections));
+      }
   }
 
   std::string write() {
@@ -149,6 +155,10 @@ class HtmlWriter {
     switch (note.kind) {
       case Note::Kind::paragraph: out() += "<p>" + words(note.text) + "</p>\n"; return;
       case Note::Kind::caption: out() += "<p class=\"cap\">" + words(note.text) + "</p>\n"; return;
+      case Note::Kind::hint:
+        out() += fmt::format("<details><summary>{}</summary><p class=\"warning\">{}</p></details>\n", own(hint_title),
+                             words(note.text));
+        return;
       case Note::Kind::warning: out() += "<p class=\"warning\">" + words(note.text) + "</p>\n"; return;
     }
   }
@@ -178,10 +188,22 @@ class HtmlWriter {
     text += "<tbody>";
     for (const std::vector<Words>& row : table.rows) {
       text += "<tr>";
-      for (std::size_t i = 0; i < row.size(); ++i) text += fmt::format("<td{}>{}</td>", kind(i), words(row[i]));
+      for (std::size_t i = 0; i < row.size(); ++i)
+        text += fmt::format("<td{}>{}{}</td>", kind(i), linked(row[i]), i == 0 ? bar(table, row[i].plain()) : "");
       text += "</tr>\n";
     }
     out() += text + "</tbody></table></div>\n";
+  }
+
+  // A name in a table leads to the section that is called so.
+  std::string linked(const Words& cell) const {
+    const bool is_name = cell.spans().size() == 1 && cell.spans().front().quoted;
+    const auto found = is_name ? links_.find(cell.plain()) : links_.end();
+    return found == links_.end() ? words(cell) : fmt::format("<a href=\"#{}\">{}</a>", found->second, words(cell));
+  }
+  static std::string bar(const Table& table, const std::string& count) {
+    if (table.out_of == 0) return "";
+    return fmt::format(" <meter max=\"{0}\" value=\"{1}\" aria-label=\"{1} / {0}\"></meter>", table.out_of, count);
   }
 
   void write(const Equation& equation) {
@@ -403,6 +425,7 @@ class HtmlWriter {
   std::string title_, facts_, before_, body_, contents_, maps_, section_, item_;
   std::map<std::string, const Matrix*> matrices_;
   std::set<std::string> ids_;
+  std::map<std::string, std::string> links_;  // to the sections of items and of people, by their names
 };
 
 }  // namespace

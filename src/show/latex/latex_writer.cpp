@@ -133,6 +133,7 @@ class LatexWriter {
     switch (note.kind) {
       case Note::Kind::paragraph: return paragraph(latex_words(note.text));
       case Note::Kind::caption: return paragraph("{\\small\\itshape " + latex_words(note.text) + "}");
+      case Note::Kind::hint:
       case Note::Kind::warning: return paragraph("\\textbf{" + latex_words(note.text) + "}");
     }
   }

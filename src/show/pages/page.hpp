@@ -36,6 +36,7 @@ class PageBuilder {
   void paragraph(Words text) { note(Note::Kind::paragraph, std::move(text)); }
   void caption(Words text) { note(Note::Kind::caption, std::move(text)); }
   void warning(Words text) { note(Note::Kind::warning, std::move(text)); }
+  void hint(Words text) { note(Note::Kind::hint, std::move(text)); }
   template <typename... Parts>
   void paragraph(const Text& text, const Parts&... parts) {
     paragraph(Words(say(text, parts...)));

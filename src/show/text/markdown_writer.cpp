@@ -118,6 +118,7 @@ class MarkdownWriter {
     switch (note.kind) {
       case Note::Kind::paragraph:
       case Note::Kind::caption: return paragraph(words(note.text));
+      case Note::Kind::hint:
       case Note::Kind::warning: return paragraph("**" + words(note.text) + "**");
     }
   }

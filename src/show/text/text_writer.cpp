@@ -109,6 +109,7 @@ class TextWriter {
       case Note::Kind::caption:
         for (const std::string& part : fill(pieces_of(text), prose_width_ - indent)) line(pen_.dim(part), indent);
         return;
+      case Note::Kind::hint:
       case Note::Kind::warning:
         for (const std::string& part : fill(pieces_of("! " + text), prose_width_ - indent))
           line(pen_.warning(part), indent);

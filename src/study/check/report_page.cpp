@@ -64,7 +64,7 @@ class ReportPage {
       add(reports.front(), false);
       return page_.take();
     }
-    add_summary(Summary(reports));
+    add_summary(Summary(reports), reports.size());
     if (summary_only) return page_.take();
     add_names(reports);
     for (const Report& report : reports) {
@@ -183,7 +183,7 @@ class ReportPage {
       page_.warning({"the same mistake as in layer {} ({})", "与第 {} 层的错误相同（{}）"}, page_.counted(*earlier->layer),
                     finding.suspects.front().mistake->id);
     else
-      for (std::string& cause : words_.causes(finding)) page_.warning(std::move(cause));
+      for (std::string& cause : words_.causes(finding)) page_.hint(std::move(cause));
     page_.caption(words_.evidence(finding));
     add_matrices(finding, report);
   }
@@ -235,7 +235,7 @@ class ReportPage {
     if (!wrong.empty()) page_.caption(finding.begins ? mark_legend_first : mark_legend);
   }
 
-  void add_summary(const Summary& summary) {
+  void add_summary(const Summary& summary, std::size_t of) {
     page_.section({page_.say({"All answers", "全部答卷"})}, show::Section::Level::item);
     std::string counts;
     for (const AnswerVerdictName& name : answer_verdicts)
@@ -243,13 +243,14 @@ class ReportPage {
                                                           summary.answers[static_cast<std::size_t>(name.verdict)],
                                                           name.text.in(page_.language()));
     page_.paragraph(std::move(counts));
-    show::Table steps{page_.header(count_header, first_step_header), {}, {true}};
+    show::Table steps{page_.header(count_header, first_step_header), {}, {true}, false, of};
     for (const auto& [step, count] : summary.steps)
       steps.rows.push_back(
           {std::to_string(count), words_.title(step.step) + " " + words_.symbol_in_layer(step, std::nullopt)});
     if (!steps.rows.empty()) page_.add(std::move(steps));
     if (!tells_mistakes() || summary.mistakes.empty()) return;
-    show::Table mistakes{{page_.say(count_header), page_.say({"likely mistake there", "那里可能的错误"}), ""}, {}, {true}};
+    show::Table mistakes{
+        {page_.say(count_header), page_.say({"likely mistake there", "那里可能的错误"}), ""}, {}, {true}, false, of};
     for (const auto& [mistake, count] : summary.mistakes)
       mistakes.rows.push_back({std::to_string(count), mistake == nullptr ? "–" : std::string(mistake->id),
                                mistake == nullptr ? page_.say({"no known mistake", "没有已知的错误与之吻合"})
