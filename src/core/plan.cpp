@@ -119,12 +119,18 @@ class AngleRows : public Stored {
 };
 
 ValueId rotated(Builder& build, StepId id, ValueId a, const Rope& rope, const std::function<Index(Index)>& position) {
-  const auto table = [&](const char* name, double (*function)(double)) {
+  const auto table = [&](double (*function)(double)) {
     const auto rows = std::make_shared<const AngleRows>(rope, function, position);
-    return build.owned(Role::constant, name, Tensor({1, 1, build.plan.value(a).shape.rows, rows->pairs()}, rows));
+    return Tensor({1, 1, build.plan.value(a).shape.rows, rows->pairs()}, rows);
   };
-  const ValueId cosines = table("cos", [](double angle) { return std::cos(angle); });
-  const ValueId sines = table("sin", [](double angle) { return std::sin(angle); });
+  const auto angles = std::make_shared<const Tensor>(table([](double angle) { return angle; }));
+  const auto constant = [&](const char* name, double (*function)(double)) {
+    const ValueId own = build.owned(Role::constant, name, table(function));
+    build.plan.values[static_cast<std::size_t>(own)].angles = angles;
+    return own;
+  };
+  const ValueId cosines = constant("cos", [](double angle) { return std::cos(angle); });
+  const ValueId sines = constant("sin", [](double angle) { return std::sin(angle); });
   return build.rotate(id, a, cosines, sines, rope.pairing);
 }
 

@@ -20,6 +20,7 @@ struct Value {
   int layer = 0;                           // whose step, weight, … it is, from 0; the final norm stands in the last one
   std::shared_ptr<const Tensor> constant;  // null for what a step computes
   int mask = -1;                           // for Role::mask: its place in Problem::masks
+  std::shared_ptr<const Tensor> angles;    // of which the constants are the cosines or sines
   ValueId newest = -1;                     // for Role::cache: whose rows stand behind those that are there already
   // Of a backward pass (core/gradient.hpp): dL/d of another value, one of the parts that are added up to it (which is never
   // rounded by hand), or r, the row sums that it needs.

@@ -334,6 +334,13 @@ class Command(unittest.TestCase):
         self.assertLess(farthest({"heads": after["heads"], "W_O": after["W_O"]},
                                  {"heads": problem["heads"], "W_O": problem["W_O"]})[0], 1e-12)
 
+    def test_descent_beyond_all_numbers_writes_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "next.json"
+            result = run("gradient", case("gradient_worked_sum"), "--descend", "1e308", "--next", path)
+            self.assertEqual((result.returncode, path.exists()), (2, False))
+        self.assertIn(b"step 1 of gradient descent", result.stderr)
+
     def test_descent_without_a_number_is_refused(self):
         self.assertEqual(run("gradient", case("gradient_grouped"), "--descend", "0.1").returncode, 2)
         source = case("gradient_worked_sum")

@@ -289,6 +289,46 @@ class Answers(Folder):
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(said, result.stderr)
 
+    def test_a_name_that_stands_twice(self):
+        book = Workbook(self.write("worked"))
+        names = book.parts["xl/workbook.xml"]
+        first = re.search(rb"<definedName name=.A1_weights.*?</definedName>", names)[0]
+        other = re.sub(rb"\$\w+\$\d+:\$\w+\$\d+", b"$A$1:$A$1", first)
+        book.parts["xl/workbook.xml"] = names.replace(first, first + other)
+        book.write_with({}, self.folder / "twice.xlsx")
+        result = self.check(self.folder / "twice.xlsx")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"A1_weights is given twice", result.stderr)
+        copied = other.replace(b"<definedName ", b'<definedName localSheetId="0" ')  # as a copied sheet brings it along
+        for both in (copied + first, first + copied):
+            book.parts["xl/workbook.xml"] = names.replace(first, both)
+            book.write_with({}, self.folder / "copied.xlsx")
+            self.assertEqual(self.check(self.folder / "copied.xlsx").returncode, 0)
+
+    def test_what_is_cut_off_is_no_sheet(self):
+        whole = Workbook(self.write("worked"))
+        for name in [*whole.files.values(), "xl/workbook.xml", "xl/sharedStrings.xml", "xl/_rels/workbook.xml.rels"]:
+            for damaged in (whole.parts[name][:-20], whole.parts[name].decode().encode("utf-16")):
+                book = Workbook(self.folder / "sheet.xlsx")
+                book.parts[name] = damaged
+                book.write_with({}, self.folder / "cut.xlsx")
+                result = self.check(self.folder / "cut.xlsx")
+                self.assertEqual((result.returncode, result.stderr.count(b"is cut off")), (2, 1), name)
+
+    def test_cells_that_hold_no_number(self):
+        book = Workbook(self.write("worked"))
+        place = book.places("Y")[0][0]
+        file = book.files[place[0]]
+        cell = re.search(rb'<c r="%s"[^>]*>' % place[1].encode(), book.parts[file])[0]
+        for kind, value in ((b's', b"99999"), (b'n', b"NaN"), (b'b', b"1"), (b'e', b"#DIV/0!")):
+            other = Workbook(self.folder / "sheet.xlsx")
+            other.parts[file] = re.sub(re.escape(cell) + rb".*?</c>", b'<c r="%s" t="%s"><v>%s</v></c>' %
+                                       (place[1].encode(), kind, value), other.parts[file])
+            other.write_with({}, self.folder / "odd.xlsx")
+            result = self.check(self.folder / "odd.xlsx")
+            self.assertEqual(result.returncode, 2, (kind, value))
+            self.assertIn(b"expected a number", result.stderr)
+
     def test_a_part_that_unpacks_to_too_much(self):
         book = Workbook(self.write("worked"))
         book.parts["xl/sharedStrings.xml"] = b"<sst>" + b" " * (100 << 20) + b"</sst>"

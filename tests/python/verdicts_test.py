@@ -64,6 +64,26 @@ class Large(InFolder):
         self.assertLess(len(page.splitlines()), 40)
 
 
+class Angles(InFolder):
+    def test_float32_angles_of_far_positions(self):
+        """As PyTorch code has them: frequencies, angles, cosines and sines in float32."""
+        rng, f32 = np.random.default_rng(4), np.float32
+        for n, d, base in ((64, 8, 10000), (512, 16, 10000), (300, 32, 500000)):
+            X = rng.standard_normal((n, d)).astype(f32)
+            frequency = (f32(1) / f32(base) ** (np.arange(0, d, 2, dtype=f32) / f32(d))).astype(f32)
+            angle = np.arange(n, dtype=f32)[:, None] * frequency
+            first, second, cos, sin = X[:, :d // 2], X[:, d // 2:], np.cos(angle), np.sin(angle)
+            rotated = np.concatenate([first * cos - second * sin, second * cos + first * sin], 1)
+            one = np.eye(d).tolist()
+            problem = {"X": X.astype(float).tolist(), "heads": [{"W_Q": one, "W_K": one, "W_V": one}], "W_O": "identity",
+                       "rope": {"base": base}}
+            (self.folder / "p.json").write_text(json.dumps(problem))
+            for name, factor, code in (("right", 1, 0), ("off", 1.01, 1)):
+                np.savez(self.folder / f"{name}.npz", Q1=X, Q_rot1=(rotated * f32(factor)).astype(f32))
+                result = run("check", self.folder / "p.json", self.folder / f"{name}.npz")
+                self.assertEqual(result.returncode, code, (n, d, result.stdout.decode()[:300]))
+
+
 class Groups(InFolder):
     def test_kv_head_says_whose_keys_they_are(self):
         rng = np.random.default_rng(2)

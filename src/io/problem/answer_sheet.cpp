@@ -18,12 +18,12 @@ namespace {
 
 constexpr Text xlsx_kind{"this is no sound .xlsx file, which is a zip archive of XML",
                          "这不是完好的 .xlsx 文件（.xlsx 是 XML 的 zip 压缩包）"};
+constexpr const char* shared_strings = "xl/sharedStrings.xml";
 constexpr std::size_t most_bytes = std::size_t(64) << 20;  // of one part, decompressed
 constexpr Index most_named_cells = 1'000'000;
 constexpr double hidden_number = -1e299;  // what stands for −∞ in a sheet is far below
 
-// The tags of an XML text one after another, and the text between them. Names lose their prefix; what is no XML gives what
-// it gives.
+// The tags of an XML text one after another, and the text between them. Names lose their prefix.
 class XmlTags {
  public:
   explicit XmlTags(std::string_view text) : rest_(text) {}
@@ -48,6 +48,7 @@ class XmlTags {
         if (closes_) tag_.remove_prefix(1);
         name_ = tag_.substr(0, tag_.find_first_of(" \t\r\n/"));
         name_.remove_prefix(name_.find(':') + 1);
+        if (root_.empty()) root_ = name_;
         return true;
       }
     }
@@ -56,6 +57,8 @@ class XmlTags {
   bool opens(std::string_view name) const { return !closes_ && name_ == name; }
   bool closes(std::string_view name) const { return name_ == name && (closes_ || tag_.ends_with('/')); }
   const std::string& text() const { return text_; }  // before this tag
+  // At the end: whether the first tag was closed by the last one.
+  bool is_whole() const { return !root_.empty() && closes(root_); }
 
   std::string attribute(std::string_view name) {
     for (std::size_t at = tag_.find(name); at != std::string_view::npos; at = tag_.find(name, at + 1)) {
@@ -89,7 +92,7 @@ class XmlTags {
     }
   }
 
-  std::string_view rest_, tag_, name_;
+  std::string_view rest_, tag_, name_, root_;
   bool closes_ = false;
   std::string text_;
 };
@@ -137,10 +140,11 @@ class WorkbookReader {
                    "{}：其中没有以步骤命名的单元格（A1_weights、Y）；请交 `mha run … -o sheet.xlsx` 或 `mha exercise` "
                    "写出的工作簿，存为 .xlsx 并保留名称，或交 steps.csv"},
                   path_);
-    for (XmlTags tags(shared_ = part("xl/sharedStrings.xml", false)); tags.next();) {
-      if (tags.opens("si")) strings_.emplace_back();
-      if (tags.closes("t") && !strings_.empty()) strings_.back() += tags.text();
-    }
+    if (zip_.find(shared_strings) != nullptr)
+      walk(shared_strings, [&](XmlTags& tags) {
+        if (tags.opens("si")) strings_.emplace_back();
+        if (tags.closes("t") && !strings_.empty()) strings_.back() += tags.text();
+      });
     for (const auto& [sheet, slots] : wanted_) read_sheet(sheet);
     Object object;
     for (auto& [key, grid] : grids_) {
@@ -157,9 +161,19 @@ class WorkbookReader {
     std::size_t place;
   };
 
-  std::string part(const std::string& name, bool required = true) const {
+  // Calls visit(tags) at each tag of this part of the archive.
+  template <typename Visit>
+  void walk(const std::string& name, Visit visit) const {
+    const std::string text = part(name);
+    XmlTags tags(text);
+    while (tags.next()) visit(tags);
+    if (!tags.is_whole())
+      throw Error({"{}: {}: {} is cut off, or no XML in UTF-8", "{}：{}：{} 不完整，或不是 UTF-8 的 XML"}, path_, xlsx_kind,
+                  name);
+  }
+
+  std::string part(const std::string& name) const {
     const ZipEntry* const entry = zip_.find(name);
-    if (entry == nullptr && !required) return "";
     if (entry == nullptr) throw Error({"{}: {}: {} is missing", "{}：{}：缺少 {}"}, path_, xlsx_kind, name);
     if (entry->size > most_bytes)
       throw Error(
@@ -171,12 +185,12 @@ class WorkbookReader {
 
   void read_names() {
     std::string name;
-    const std::string workbook = part("xl/workbook.xml");
-    for (XmlTags tags(workbook); tags.next();) {
+    walk("xl/workbook.xml", [&](XmlTags& tags) {
       if (tags.opens("sheet")) sheet_ids_[tags.attribute("name")] = tags.attribute("id");
-      if (tags.opens("definedName")) name = tags.attribute("name");
+      // A name of one sheet alone comes of a sheet that was copied.
+      if (tags.opens("definedName") && tags.attribute("localSheetId").empty()) name = tags.attribute("name");
       if (tags.closes("definedName") && !name.empty()) add_range(std::exchange(name, ""), tags.text());
-    }
+    });
   }
 
   // "'Head 1 of 2'!$B$68:$E$71"
@@ -196,8 +210,11 @@ class WorkbookReader {
                    "{}：名称 {} 指的是 {}；它应指一个矩阵的单元格"},
                   path_, escape(name), quote(range));
     named_cells_ += rows * columns;
-    Grid& grid = grids_[key];
-    grid = {};
+    const auto [place, is_new] = grids_.try_emplace(key);
+    if (!is_new)
+      throw Error({"{}: the name {} is given twice; leave one of them", "{}：名称 {} 给出了两次；请只留一个"}, path_,
+                  escape(name));
+    Grid& grid = place->second;
     grid.axes = {rows, columns};
     grid.writing.resize(1);
     grid.numbers = Numbers(static_cast<std::size_t>(rows * columns));
@@ -210,38 +227,38 @@ class WorkbookReader {
   }
 
   std::string file_of(const std::string& sheet) const {
-    const std::string relations = part("xl/_rels/workbook.xml.rels");
     const auto id = sheet_ids_.find(sheet);
-    for (XmlTags tags(relations); id != sheet_ids_.end() && tags.next();)
-      if (tags.opens("Relationship") && tags.attribute("Id") == id->second) {
-        const std::string target = tags.attribute("Target");
-        return target.starts_with('/') ? target.substr(1) : "xl/" + target;
-      }
+    std::string target;
+    walk("xl/_rels/workbook.xml.rels", [&](XmlTags& tags) {
+      if (id != sheet_ids_.end() && tags.opens("Relationship") && tags.attribute("Id") == id->second)
+        target = tags.attribute("Target");
+    });
+    if (!target.empty()) return target.starts_with('/') ? target.substr(1) : "xl/" + target;
     throw Error({"{}: a name stands for cells of a sheet {}, which is not there", "{}：有名称指向工作表 {}，而它不存在"},
                 path_, quote(sheet));
   }
 
   void read_sheet(const std::string& sheet) {
-    const std::string text = part(file_of(sheet));
     std::string place, type, value;
-    for (XmlTags tags(text); tags.next();) {
+    walk(file_of(sheet), [&](XmlTags& tags) {
       if (tags.opens("c")) place = tags.attribute("r"), type = tags.attribute("t"), value.clear();
       if (tags.closes("v") || tags.closes("t")) value += tags.text();
-      if (!tags.closes("c")) continue;
+      if (!tags.closes("c")) return;
       if (const std::optional<SheetCell> cell = sheet_cell(place)) fill(sheet, place, *cell, type, value);
-    }
+    });
   }
 
   // A cell counts once: one that stands there again changes nothing.
-  void fill(const std::string& sheet, const std::string& place, const SheetCell& cell, const std::string& type,
+  void fill(const std::string& sheet, const std::string& place, const SheetCell& cell, std::string type,
             std::string value) {
     auto& slots = wanted_[sheet];
     const auto [begin, end] = slots.equal_range(cell.key());
     if (begin == end) return;
-    if (const std::optional<std::int64_t> index = whole_number(value); type == "s")
-      value =
-          index && *index < static_cast<std::int64_t>(strings_.size()) ? strings_[static_cast<std::size_t>(*index)] : "";
-    if (const std::optional<double> number = number_of(value)) {
+    if (const std::optional<std::int64_t> index = whole_number(value); type == "s" && index)
+      if (*index < static_cast<std::int64_t>(strings_.size()))
+        value = strings_[static_cast<std::size_t>(*index)], type = "";
+    const bool is_number = type != "s" && type != "b";  // no place in the strings, and neither TRUE nor FALSE
+    if (const std::optional<double> number = is_number ? number_of(value) : std::nullopt) {
       for (auto slot = begin; slot != end; ++slot) {
         slot->second.grid->numbers[slot->second.place] = *number;
         if (std::isfinite(*number)) slot->second.grid->writing.front().see(value, *number);
@@ -249,7 +266,7 @@ class WorkbookReader {
     } else if (!value.empty()) {
       throw Error({"{}: {}, {}: found {}, expected a number, or nothing for what is not filled in",
                    "{}：{}，{}：读到 {}，应为一个数；没有填写的请留空"},
-                  path_, escape(sheet), place, quote(value));
+                  path_, quote(sheet), place, quote(value));
     }
     slots.erase(begin, end);
   }
@@ -262,7 +279,8 @@ class WorkbookReader {
     if (text == "-∞") text = "-inf";
     double number = 0;
     const auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (text.empty() || fault != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+    if (text.empty() || fault != std::errc() || stop != text.data() + text.size() || std::isnan(number))
+      return std::nullopt;
     return number < hidden_number ? -std::numeric_limits<double>::infinity() : number;
   }
 
@@ -271,7 +289,6 @@ class WorkbookReader {
   std::map<std::string, std::string> sheet_ids_;
   std::map<std::string, Grid> grids_;
   std::map<std::string, std::unordered_multimap<std::uint64_t, Slot>> wanted_;  // by sheet and cell
-  std::string shared_;
   std::vector<std::string> strings_;
   Index named_cells_ = 0;
 };

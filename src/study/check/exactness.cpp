@@ -51,6 +51,15 @@ double alike_rows(const Tensor& values) {
   return most;
 }
 
+// What a program in floats has a cosine or sine wrong by: its angle is rounded before, and its frequency, base^(−2t/dims),
+// as often as its logarithm is large. Angles are computed in float32 at least.
+double off_by_angle(const Plan& plan, const Step& step, const Read& read, const FloatingPoint& arithmetic) {
+  constexpr double angle_roundings = 8;
+  const std::shared_ptr<const Tensor>& angles = plan.value(step.in[read.operand]).angles;
+  const double eps = std::min<double>(arithmetic.eps, std::numeric_limits<float>::epsilon());
+  return read.operand > 0 && angles ? angle_roundings * eps * std::abs(angles->at(read.at)) : 0;
+}
+
 // As radius_of_terms, term by term: on the sizes the step itself would take away what must be added.
 Tensor radius_of_rotation(const Plan& plan, const Step& step, const std::vector<Uncertain>& operands, const Tensor& result,
                           const FloatingPoint& arithmetic) {
@@ -63,7 +72,7 @@ Tensor radius_of_rotation(const Plan& plan, const Step& step, const std::vector<
         const Entry& at = read.at;
         const double number = size_of(operands[read.operand].numbers->at(at));
         size *= number;
-        reach *= number + radius_at(operands[read.operand], at);
+        reach *= number + radius_at(operands[read.operand], at) + off_by_angle(plan, step, read, arithmetic);
       }
       sizes += size;
       reaches += reach;

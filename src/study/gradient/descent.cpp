@@ -11,6 +11,9 @@ constexpr Text descent_heading{"Gradient descent", "梯度下降"};
 constexpr Text descent_rule{"each parameter less {} times its gradient", "每个参数减去 {} 乘以它的梯度"};
 constexpr Text after_header{"steps", "步数"};
 constexpr Text loss_header{"loss", "损失"};
+constexpr Text passes_all_numbers{
+    "step {} of gradient descent takes the parameters beyond all numbers; descend by less than {}",
+    "梯度下降第 {} 步使参数超出了可表示的数；请用小于 {} 的学习率"};
 constexpr Text loss_is_no_number{
     "the loss of this problem is given by its gradient alone, so nothing can be seen to fall; write --loss "
     "half_squares:FILE",
@@ -35,7 +38,10 @@ Descent descend(const Problem& problem, double rate, int times, const compute::R
     Problem next = with_parameters(descent.problem, plan, [&](const Tensor& own, ValueId id) {
       Tensor moved(own.shape());
       const Tensor& gradient = *trace.value(plan.gradient(id).value());
-      for (Index j = 0; j < moved.size(); ++j) moved.data()[j] = own.data()[j] - rate * gradient.data()[j];
+      for (Index j = 0; j < moved.size(); ++j) {
+        moved.data()[j] = own.data()[j] - rate * gradient.data()[j];
+        if (!std::isfinite(moved.data()[j])) throw Error(passes_all_numbers, i + 1, show::full_text(rate));
+      }
       return moved;
     });
     descent.problem = std::move(next);
