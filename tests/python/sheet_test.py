@@ -253,7 +253,7 @@ class Answers(Folder):
         place = book.places("A1_weights")[2][1]
         filled = self.folder / "filled.xlsx"
         for value, code, said in [(0.9, 1, b"wrong"), (None, 1, b"Incomplete"), ("", 1, b"Incomplete"),
-                                  ("#VALUE!", 2, b"Head 1 of 2, "), ("about a half", 2, b"about a half")]:
+                                  ("#VALUE!", 2, b'"Head 1 of 2", '), ("about a half", 2, b"about a half")]:
             with self.subTest(value):
                 book.write_with({place: value}, filled)
                 result = self.check(filled, problem="causal")
