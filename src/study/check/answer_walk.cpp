@@ -11,6 +11,7 @@
 #include "compute/engine.hpp"
 #include "core/op_rules.hpp"
 #include "study/check/comparison.hpp"
+#include "study/check/draws.hpp"
 #include "study/mistakes/hidden_keys.hpp"
 
 namespace mha::study {
@@ -44,7 +45,8 @@ class Walk {
         precision_(precision),
         start_(start),
         values_(plan_.values.size()),
-        steps_(rows) {}
+        steps_(rows),
+        drawn_(is_drawn(precision, plan_)) {}
 
   std::optional<Reading> walk(const GoOn& go_on) {
     for (std::size_t id = 0; id < values_.size(); ++id)
@@ -73,8 +75,15 @@ class Walk {
 
   void use(ValueId id, Uncertain value) { values_[at_id(id)] = std::move(value); }
 
-  // What a 16-bit program has of a number of the problem.
+  // What a 16-bit program has of a number of the problem. The factor of the scores may have been rounded: that is another
+  // plan, unless nothing behind them shows it.
   Uncertain as_stored(const Value& value) const {
+    if (value.symbol == "1/√d_k" && precision_.propagated) {
+      const auto d_k = static_cast<Index>(std::lround(std::pow(value.constant->data()[0], -2)));
+      const Factors factors = rounded_factors(d_k, precision_.factor_decimals);
+      const auto shows = [&](const StepName& name) { return name.step > StepId::scores && given_.heads(name.step) > 0; };
+      if (!factors.empty()) return drawn_from(value, factors, std::none_of(step_names.begin(), step_names.end(), shows));
+    }
     const Floats& kind = *precision_.between.computed_in;
     if (!precision_.propagated || !kind.arithmetic.by_chance() || value.role == Value::Role::mask)
       return {value.constant, nullptr};
@@ -107,6 +116,7 @@ class Walk {
     Uncertain result{steps_.result(step, operands), nullptr};
     if (precision_.propagated)
       result.radius = steps_.radius(step, operands, *result.numbers, precision_.arithmetic(step.id));
+    if (drawn_) take_draws(steps_, step, operands, precision_.arithmetic(step.id), result);
     return result;
   }
 
@@ -256,20 +266,31 @@ class Walk {
     return are_softmax_of(filled.data(), weights, shape.cols, tolerance);
   }
 
-  // The numbers that the next steps read, and how well they are known.
+  // The numbers that the next steps read, and how well they are known. Who has the recomputed number itself has it as
+  // exactly as it can be computed; any other number stands for what rounds to it.
   void finish(const Step* step) {
     const Uncertain computed = std::move(reading_->used);
-    std::shared_ptr<Tensor> radius;
-    if (precision_.propagated) {
-      radius = std::make_shared<Tensor>(computed.numbers->shape());
-      for (Index i = 0; i < radius->size(); ++i) radius->data()[i] = radius_between(computed, step, i);
+    const Shape& shape = computed.numbers->shape();
+    const bool any = std::any_of(matrices_.begin(), matrices_.end(), [](const auto* matrix) { return matrix != nullptr; });
+    const auto numbers = any ? std::make_shared<Tensor>(*computed.numbers) : nullptr;
+    const auto radius = precision_.propagated ? std::make_shared<Tensor>(shape) : nullptr;
+    Draws draws(computed, step == nullptr ? 0 : step->out);
+    const Index size = shape.rows * shape.cols;
+    for (Index i = 0; (any || radius) && i < shape.size(); ++i) {
+      const Index head = i / size % shape.heads, in_own = i / (size * shape.heads) * size + i % size;
+      const GivenMatrix* own = likeness(head).given && likeness(head).same_shape ? matrix_of(head) : nullptr;
+      const double known = computed.radius ? computed.radius->data()[i] : 0, number = computed.numbers->data()[i];
+      if (own != nullptr && !own->is_blank(in_own)) {
+        const double given = numbers->data()[i] = own->numbers.data()[in_own], written = own->form.written(given);
+        const bool equal = is_same(given, number, equal_numbers * std::max(1.0, std::abs(number))) && known <= written;
+        if (radius) radius->data()[i] = equal ? known : written;
+        if (drawn_ && !equal) draws.round(i, own->form.half_unit_at(given), written, given);
+      } else if (radius) {
+        radius->data()[i] = radius_between(computed, step, i);
+        if (drawn_) draws.round(i, precision_.between.half_unit_at(number), radius->data()[i] - known);
+      }
     }
-    reading_->used = {computed.numbers, radius};
-    if (std::count(matrices_.begin(), matrices_.end(), nullptr) == static_cast<std::ptrdiff_t>(matrices_.size())) return;
-    auto numbers = std::make_shared<Tensor>(*computed.numbers);
-    for (Index head = 0; head < numbers->shape().heads; ++head)
-      if (likeness(head).given && likeness(head).same_shape) put(*matrix_of(head), computed, head, *numbers, radius.get());
-    reading_->used.numbers = std::move(numbers);
+    reading_->used = {any ? numbers : computed.numbers, radius, draws.take()};
   }
 
   // A number that was not handed in was rounded as well, unless it was only placed, and was rounded before.
@@ -289,26 +310,6 @@ class Walk {
         known, to_rounded + known <= half * (1 + equal_numbers) ? written - half + to_rounded : written);
   }
 
-  // The given matrix in place of the computed one. Who has the recomputed number itself has it as exactly as it can be
-  // computed; any other number stands for what rounds to it.
-  void put(const GivenMatrix& given, const Uncertain& computed, Index head, Tensor& numbers, Tensor* radius) const {
-    const Index size = numbers.shape().rows * numbers.shape().cols;
-    for (Index item = 0; item < numbers.shape().batch; ++item) {
-      const double* own = given.numbers.matrix(item, 0);
-      double* to = numbers.matrix(item, head);
-      for (Index i = 0; i < size; ++i) {
-        if (given.is_blank(item * size + i)) continue;
-        if (radius != nullptr) {
-          const double known = computed.radius ? computed.radius->matrix(item, head)[i] : 0;
-          const bool equal = is_same(own[i], to[i], equal_numbers * std::max(1.0, std::abs(to[i])));
-          const double written = given.form.written(own[i]);
-          radius->matrix(item, head)[i] = equal ? std::min(written, known) : written;
-        }
-        to[i] = own[i];
-      }
-    }
-  }
-
   const RowPlan& rows_;
   const Plan& plan_;
   const GivenMatrices& given_;
@@ -316,6 +317,7 @@ class Walk {
   const Start& start_;
   std::vector<Uncertain> values_;  // by ValueId
   StepTaker steps_;
+  const bool drawn_;  // in problems for a pencil, where decimals were rounded
   Reading result_;
 
   StepReading* reading_ = nullptr;            // of the current step

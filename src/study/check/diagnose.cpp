@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "compute/cost.hpp"
+#include "study/check/draws.hpp"
 #include "study/mistakes/plan_editor.hpp"
 
 namespace mha::study {
@@ -86,6 +87,12 @@ class Trial {
   std::optional<Diagnosis> run(const RowPlan& plan) {
     const Start start{&puzzle_.earlier, candidate_.first};
     const auto go_on = [this](StepId row, const StepReading& reading) { return row > puzzle_.step || fits(row, reading); };
+    if (is_drawn(puzzle_.precision, plan.plan)) {  // most are ruled out sooner
+      Precision worst_case = puzzle_.precision;
+      worst_case.worst_case = true;
+      if (!read_answer(plan, puzzle_.given, worst_case, start, go_on)) return std::nullopt;
+      in_all_heads_ = true;
+    }
     std::optional<Reading> reading = read_answer(plan, puzzle_.given, puzzle_.precision, start, go_on);
     if (!reading) return std::nullopt;
     Diagnosis result{&candidate_, std::move(*reading), in_all_heads_, 0, 0, 0, 0};

@@ -202,16 +202,26 @@ void move_powers(std::vector<Share>& shares, const Softmax& rule) {
   const auto beside = [&](double largest) {
     return rule.one_more ? raised(rule, (rule.maximum_subtracted ? largest : 0) - shift) : 0;
   };
-  double low_sum = beside(least), high_sum = beside(shift);
-  for (const Share& share : shares) {
-    low_sum += raised(rule, share.z - share.z_radius - shift);
-    high_sum += raised(rule, share.z + share.z_radius - shift);
-  }
-  for (Share& share : shares) {
-    const double low = raised(rule, share.z - share.z_radius - shift);
-    const double high = raised(rule, share.z + share.z_radius - shift);
-    share.radius = std::max({0.0, high / (std::max(0.0, low_sum - low) + high) - share.weight,
-                             share.weight - low / (std::max(0.0, high_sum - high) + low)});
+  // Sums of the others are added up without its own, beside which they may vanish. Where all vanish, anything is possible.
+  struct Reach {
+    double low, high, low_others = 0, high_others = 0;
+  };
+  std::vector<Reach> reaches;
+  for (const Share& share : shares)
+    reaches.push_back({raised(rule, share.z - share.z_radius - shift), raised(rule, share.z + share.z_radius - shift)});
+  const auto add_up = [](auto begin, auto end, double low_sum, double high_sum) {
+    for (; begin != end; ++begin) {
+      begin->low_others += low_sum, begin->high_others += high_sum;
+      low_sum += begin->low, high_sum += begin->high;
+    }
+  };
+  add_up(reaches.begin(), reaches.end(), beside(least), beside(shift));
+  add_up(reaches.rbegin(), reaches.rend(), 0, 0);
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const auto& [low, high, low_others, high_others] = reaches[i];
+    const double most = low_others + high > 0 ? high / (low_others + high) : 1;
+    const double fewest = high_others + low > 0 ? low / (high_others + low) : 0;
+    shares[i].radius = std::max({0.0, most - shares[i].weight, shares[i].weight - fewest});
   }
 }
 

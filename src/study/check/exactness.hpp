@@ -13,7 +13,8 @@ namespace mha::study {
 // A value, and for each entry how far it may be from the one that was meant.
 struct Uncertain {
   std::shared_ptr<const Tensor> numbers;
-  std::shared_ptr<const Tensor> radius;  // null: the numbers are exact
+  std::shared_ptr<const Tensor> radius;                   // null: the numbers are exact
+  std::vector<std::shared_ptr<const Tensor>> draws = {};  // the numbers of people who round otherwise; none: all have these
 };
 
 // The floating point in which a result was computed.

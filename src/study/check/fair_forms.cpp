@@ -77,8 +77,7 @@ Choices scale_choices(const Problem& problem) {
 Choices factor_choices(const Problem& problem, const Factors& factors) {
   Tensor numbers({1, problem.heads, 1, 1});
   for (std::size_t head = 0; head < factors.size(); ++head) {
-    const auto& [divides, number] = factors[head];
-    numbers.data()[head] = number == 0 ? problem.scale_factor() : divides ? 1 / number : number;
+    numbers.data()[head] = factors[head].number == 0 ? problem.scale_factor() : factors[head].value();
   }
   std::vector<Saying> remarks;
   const std::set<ScaleFactor> different(factors.begin(), factors.end());
@@ -172,10 +171,10 @@ Choices keyless_choices(const Problem& problem) {
 
 }  // namespace
 
-Factors rounded_factors(const Problem& problem, const std::set<int>& decimals) {
-  const double root = std::sqrt(static_cast<double>(problem.d_k()));
+Factors rounded_factors(Index d_k, const std::set<int>& decimals) {
+  const double root = std::sqrt(static_cast<double>(d_k));
   Factors factors;
-  if (problem.scale.kind != Scale::Kind::inverse_root_of_d_k || root == std::round(root)) return factors;
+  if (root == std::round(root)) return factors;
   for (const int count : decimals) {
     const double unit = std::pow(10.0, count);
     for (const ScaleFactor factor :

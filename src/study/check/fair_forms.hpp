@@ -22,6 +22,7 @@ struct ScaleFactor {
   bool divides = false;
   double number = 0;  // 0: exactly
 
+  double value() const { return divides ? 1 / number : number; }
   auto operator<=>(const ScaleFactor&) const = default;
 };
 
@@ -29,7 +30,7 @@ using Factors = std::vector<ScaleFactor>;  // of each head, or to choose from
 
 // 1/√d_k and √d_k rounded to so many decimals, as worksheets print them and people copy them; none where √d_k is a whole
 // number.
-Factors rounded_factors(const Problem& problem, const std::set<int>& decimals);
+Factors rounded_factors(Index d_k, const std::set<int>& decimals);
 
 // All of them but the formulas as they stand; or those with these factors, one for each head. The first of these changes
 // nothing else. The problem must outlive the plans.

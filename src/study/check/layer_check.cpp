@@ -188,7 +188,8 @@ LayerChecker::Read LayerChecker::read(const GivenMatrices& given, const Precisio
     }
   };
   const auto heads = static_cast<std::size_t>(problem_.heads);
-  const Factors rounded = wrong ? rounded_factors(problem_, precision.factor_decimals) : Factors();
+  const bool usual = problem_.scale.kind == Scale::Kind::inverse_root_of_d_k;
+  const Factors rounded = wrong && usual ? rounded_factors(problem_.d_k(), precision.factor_decimals) : Factors();
   for (const ScaleFactor& factor : rounded)
     try_all(with_factors(Factors(heads, factor)));  // the nearest explanation of all
   Factors own(heads);                               // of each head the first with which it stays right longer

@@ -94,9 +94,12 @@ double NumberForm::written(double number) const {
   if (absolute) return *absolute + relative * size;
   const FloatingPoint& own = computed_in->arithmetic;
   const double computed = own.eps * (own.by_chance() ? own.chance : roundings_of_written) * size;
-  if (floats != nullptr) return computed + computed_in->arithmetic.least;
-  if (digits) return computed + std::max(least, size == 0 ? 0 : 0.5 * last_place(size, *digits));
-  return computed + half_unit();
+  return computed + (floats != nullptr ? computed_in->arithmetic.least : half_unit_at(number));
+}
+
+double NumberForm::half_unit_at(double number) const {
+  const double size = size_of_written(number);
+  return digits ? std::max(least, size == 0 ? 0 : 0.5 * last_place(size, *digits)) : half_unit();
 }
 
 double NumberForm::half_unit() const {

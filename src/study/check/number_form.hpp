@@ -58,6 +58,8 @@ struct NumberForm {
   }
   // Half a unit of the last place that is written; 0 where the numbers are not decimals.
   double half_unit() const;
+  // The same of this number, which may be one of significant digits.
+  double half_unit_at(double number) const;
 };
 
 double half_unit(int decimals);

@@ -33,8 +33,8 @@ std::optional<Reading> read_on_from_other_shape(const RowPlan& rows, const Given
   plan.steps.erase(misfit, plan.steps.end());
   Reading start = reading;
   Uncertain& used = start.steps[static_cast<std::size_t>(step)]->used;
-  used.numbers = std::make_shared<Tensor>(std::move(numbers));
-  used.radius = precision.propagated ? std::make_shared<Tensor>(std::move(radius)) : nullptr;
+  used = {std::make_shared<Tensor>(std::move(numbers)),
+          precision.propagated ? std::make_shared<Tensor>(std::move(radius)) : nullptr};
   const auto next = static_cast<StepId>(static_cast<std::size_t>(step) + 1);
   return read_answer(RowPlan(std::move(plan)), given, precision, Start{&start, next});
 }
