@@ -10,6 +10,7 @@ KINDS = {
     "long": (16, 824, 8, 0.03, None),  # 60 MB, nearly all of it weights
     "short": (16, 1528, 8, 1, 2),  # 60 MB of numbers like 0.37 and -1.2
     "trace": (328, 128, 8, 0.1, None),  # a trace of 3 million numbers
+    "judged": (1000, 256, 8, 0.06, None),  # a layer of a real size
 }
 
 

@@ -141,6 +141,29 @@ def checking(mha, folder):
               milliseconds(2), check.seconds / 2, 1, True)
 
 
+def judging(mha, folder):
+    """A large output alone: right, and times 1.01, which no mistake of the list gives."""
+    import numpy as np
+    problem, right, wrong = make_problem("judged", folder), folder / "right.npy", folder / "wrong.npy"
+    text = json.loads(problem.read_text(encoding="utf-8")) | {"mask": "causal"}
+    for name in ("X", "W_Q", "W_K", "W_V", "W_O"):
+        np.save(folder / f"{name}.npy", text[name])
+        text[name] = {"file": f"{name}.npy"}
+    problem.write_text(json.dumps(text), encoding="utf-8")
+    write_right = [mha, "run", problem, "--steps", "output", "-o", right]
+    run, check = compare(9, write_right, [mha, "check", problem, right, "--as", "Y"])
+    np.save(wrong, np.load(right) * 1.01)
+    tried, = compare(3, ["/bin/sh", "-c", '"$0" check "$1" "$2" --as Y; test $? = 1', mha, problem, wrong])
+    name = "output of n 1000, d_model 256, 8 heads"
+    yield Row(f"{name}, right: checked; computed and exported",
+              milliseconds(check.seconds), milliseconds(run.seconds), check.seconds / run.seconds, 2, True)
+    yield Row(f"{name}, right: peak memory; of that run",
+              megabytes(check.bytes), megabytes(run.bytes), check.bytes / run.bytes, 1.5, True)
+    yield Row(f"{name}, wrong: every mistake tried; the 10 s that a person waits",
+              milliseconds(tried.seconds), milliseconds(10), tried.seconds / 10, 1, True)
+    yield Row(f"{name}, wrong: peak memory; 1 GB", megabytes(tried.bytes), megabytes(1e9), tried.bytes / 1e9, 1, True)
+
+
 def machine(build):
     cpu_info, release = Path("/proc/cpuinfo"), Path("/etc/os-release")
     model = re.search(r"model name\s*:\s*(.*)", cpu_info.read_text()) if cpu_info.exists() else None
@@ -176,7 +199,7 @@ def main():
     mha, hello = options.build / "mha", options.build / "bench" / "mha_hello"
     with tempfile.TemporaryDirectory() as name:
         rows = [*start_up(mha, hello), *reading(mha, Path(name)), *exporting(mha, Path(name)),
-                *checking(mha, Path(name))]
+                *checking(mha, Path(name)), *judging(mha, Path(name))]
     text = table(rows, options.build)
     print(text, end="")
     if options.write:

@@ -127,6 +127,13 @@ class Check {
     refuse_two_standard_inputs(names);
     const int threads = compute::thread_count(threads_from(texts_.threads));
     const std::vector<io::AnswerSource> answers = find();
+    const auto is_one_array = [](const io::AnswerSource& answer) { return answer.file.ends_with(".npy"); };
+    if (texts_.as && std::none_of(answers.begin(), answers.end(), is_one_array))
+      throw Error({"--as says which matrix a .npy file holds, and no answer is one; leave it out",
+                   "--as 说明 .npy 文件中是哪个矩阵，而没有答卷是这种文件；请去掉它"});
+    if (output_.kind() == Format::Kind::gradescope && (texts_.summary || texts_.as_class))
+      throw Error({"--format gradescope tells of one answer, and --summary and --class of many; leave one out",
+                   "--format gradescope 说的是一份答卷，--summary 和 --class 说的是全班；请去掉一个"});
     if (output_.kind() == Format::Kind::gradescope && answers.size() != 1)
       throw Error({"--format gradescope is for one answer at a time, but there are {}",
                    "--format gradescope 一次只能用于一份答卷，而这里有 {} 份"},
@@ -158,6 +165,9 @@ class Check {
     if (common_) expect_required_steps();
     if (!texts_.answers.empty()) answers = io::find_answers(texts_.answers, world_.input, texts_.as);
     if (!is_class) return answers;
+    if (texts_.require)
+      throw Error({"--require goes with one problem; of a class's own problems all steps are required",
+                   "--require 用于同一道题目；一个班各自的题目要求全部步骤"});
     grading_.required = {choice_from("all", "--require")};
     return io::find_class(*texts_.problem, std::move(answers));
   }
@@ -185,8 +195,18 @@ class Check {
     inputs.push_back(*texts_.problem);
     for (const io::AnswerSource& answer : answers) {
       inputs.push_back(answer.file);
-      if (!answer.problem.empty()) inputs.push_back(answer.problem);
+      if (answer.problem.empty()) continue;
+      inputs.push_back(answer.problem);
+      if (!texts_.output.file) continue;
+      try {
+        const Problem own = io::read_problem_file(answer.problem, texts_.allow_outside);
+        inputs.insert(inputs.end(), own.files.begin(), own.files.end());
+      } catch (const Error&) {  // told when the answer is checked
+      }
     }
+    for (std::size_t i = texts_.answers.size() + (texts_.points ? 2 : 1); i-- > 0;)  // who they are of
+      for (const char* name : {"/submission_metadata.yml", "/teacher/index.csv", "/index.csv"})
+        if (io::status_of(inputs[i] + name)) inputs.push_back(inputs[i] + name);
     return inputs;
   }
 

@@ -1,4 +1,5 @@
 // mha examples: the built-in problems, listed or printed to start one's own.
+#include <array>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
@@ -17,6 +18,15 @@ struct ExamplesOptions {
 
 constexpr Text name_heading = {"name", "名称"};
 constexpr Text title_heading = {"what it shows", "内容"};
+
+constexpr std::array json_alone = {Format::Kind::json};
+
+void write_example(std::string_view text, const OutputTexts& texts, World& world) {
+  Output output(texts, json_alone, {}, world);
+  output.open();
+  output.sink().write(text);
+  output.finish();
+}
 
 void list_examples(Language language, const OutputTexts& texts, World& world) {
   show::PageBuilder page(language);
@@ -45,7 +55,7 @@ Action setup_examples(CommandLine& app) {
   return [options](World& world) {
     const Language language = language_from(options->lang, world);
     if (options->name)
-      world.out.write(example_text(*options->name));
+      write_example(example_text(*options->name), options->output, world);
     else
       list_examples(language, options->output, world);
   };

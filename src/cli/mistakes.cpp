@@ -114,6 +114,8 @@ Action setup_mistakes(CommandLine& app) {
         page_options.selection.layers = parse_layers(*options->layers, problem.layer_count(), page_options);
       warn_of({&problem, 1}, page_options, world);
       list_layers(problem, page_options, page);
+    } else if (options->layers) {
+      throw Error({"--layers are those of a problem; name one", "--layers 是题目的层；请写出题目"});
     } else {
       list_all(page);
     }

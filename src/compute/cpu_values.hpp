@@ -30,7 +30,7 @@ class CpuValues {
 
   void set(ValueId id, const std::shared_ptr<const Tensor>& value) {
     Slot& slot = slots_[at(id)] = contiguous(value->shape());
-    if (is_mask_alone(id, *value)) {
+    if (is_read_by_rows(id, *value)) {
       slot.tensor = value;
       slot.by_rows = value->stored();
       return;
@@ -178,11 +178,14 @@ class CpuValues {
     std::shared_ptr<const Stored> by_rows;  // instead of data: a mask whose rows are made when they are needed
   };
 
-  // A mask of the size of the scores that only sums read: it need not stand anywhere as a whole.
-  bool is_mask_alone(ValueId id, const Tensor& value) const {
-    if (!value.stored() || plan_.value(id).role != Value::Role::mask) return false;
-    return std::all_of(plan_.steps.begin(), plan_.steps.end(), [id](const Step& step) {
-      return step.op == Op::add ? step.in.front() != id : std::find(step.in.begin(), step.in.end(), id) == step.in.end();
+  // A mask or a factor of the size of the scores that is only added and multiplied by: it need not stand anywhere as a
+  // whole.
+  bool is_read_by_rows(ValueId id, const Tensor& value) const {
+    const Value::Role role = plan_.value(id).role;
+    if (!value.stored() || (role != Value::Role::mask && role != Value::Role::constant)) return false;
+    return std::all_of(plan_.steps.begin(), plan_.steps.end(), [&](const Step& step) {
+      const bool by_rows = step.op == Op::add || (step.op == Op::multiply && value.shape().cols > 1);
+      return by_rows ? step.in.front() != id : std::find(step.in.begin(), step.in.end(), id) == step.in.end();
     });
   }
 

@@ -86,13 +86,16 @@ void mark_only_blocks(const Plan& plan, Schedule& schedule) {
 }
 
 // Blocks of rows: of one head where steps follow each other, so that all their results stay in the cache; of all heads
-// where one step stands alone, so that a block of its operand serves them all.
+// where one step stands alone, so that a block of its operand serves them all; whole matrices where a softmax sums over
+// more than a row, so that no sum is made twice.
 std::vector<Part> parts_of(const Plan& plan, const Schedule::Group& group) {
-  const Shape& shape = plan.value(plan.steps[group.first_step].out).shape;
+  const Step& first = plan.steps[group.first_step];
+  const Shape& shape = plan.value(first.out).shape;
   if (group.undivided) return {{{0, shape.batch}, {0, shape.heads}, {0, shape.rows}}};
   const bool blocks = group.block_rows > 0;
-  const Index rows = group.head_by_head ? shape.rows : blocks ? group.block_rows : rows_together(shape.rows, 1);
-  const Index heads = blocks ? 1 : shape.heads;
+  const bool whole = group.head_by_head || (first.op == Op::softmax && !is_row_wise(plan, first));
+  const Index rows = whole ? shape.rows : blocks ? group.block_rows : rows_together(shape.rows, 1);
+  const Index heads = blocks || whole ? 1 : shape.heads;
   std::vector<Part> parts;
   for (Index item = 0; item < shape.batch; ++item)
     for (Index head = 0; head < shape.heads; head += heads)

@@ -12,41 +12,15 @@ constexpr double hidden = -std::numeric_limits<double>::infinity();
 // One row of the mask: where query i stands among the keys, the head, and the m numbers.
 using FillRow = std::function<void(Index position, Index head, double* row, Index keys)>;
 
-// An items×heads×n×m tensor that is never there as a whole: each row follows from the rule when it is asked for. One matrix
-// serves all items unless the alignment is given for each.
-class RuleRows : public Stored {
- public:
-  RuleRows(const Mask& mask, const Problem& problem, Index heads, FillRow fill)
-      : align_(mask.align.value_or(Align{})),
-        shape_{align_.kind == Align::Kind::per_item ? problem.batch() : 1, heads, problem.queries(), problem.keys()},
-        fill_(std::move(fill)) {}
-
-  const Shape& shape() const { return shape_; }
-
-  void read_rows(Index first, Index count, double* to) const override {
-    for (Index row = first; row < first + count; ++row, to += shape_.cols) {
-      const Index matrix = row / shape_.rows;
-      const Index offset = align_.offset(matrix / shape_.heads, shape_.rows, shape_.cols);
-      fill_(row % shape_.rows + offset, matrix % shape_.heads, to, shape_.cols);
-    }
-  }
-  void read_rows(Index first, Index count, float* to) const override {
-    std::vector<double> row(static_cast<std::size_t>(shape_.cols));
-    for (Index i = 0; i < count; ++i, to += shape_.cols) {
-      read_rows(first + i, 1, row.data());
-      std::transform(row.begin(), row.end(), to, [](double number) { return static_cast<float>(number); });
-    }
-  }
-
- private:
-  Align align_;
-  Shape shape_;
-  FillRow fill_;
-};
-
-Tensor by_rule(const Mask& mask, const Problem& problem, Index heads, FillRow fill) {
-  const auto rule = std::make_shared<const RuleRows>(mask, problem, heads, std::move(fill));
-  return {rule->shape(), rule};
+// items×heads×n×m: one matrix serves all items unless the alignment is given for each.
+Tensor aligned(const Mask& mask, const Problem& problem, Index heads, FillRow fill) {
+  const Align align = mask.align.value_or(Align{});
+  const Shape shape{align.kind == Align::Kind::per_item ? problem.batch() : 1, heads, problem.queries(), problem.keys()};
+  return by_rule(shape, [align, shape, fill = std::move(fill)](Index row, double* to) {
+    const Index matrix = row / shape.rows;
+    const Index offset = align.offset(matrix / shape.heads, shape.rows, shape.cols);
+    fill(row % shape.rows + offset, matrix % shape.heads, to, shape.cols);
+  });
 }
 
 // Keys first … last (half-open, cut to what there is) may be attended to, all others not.
@@ -59,18 +33,18 @@ void open_between(Index first, Index last, double* row, Index keys) {
 }
 
 Tensor causal(const Mask& mask, const Problem& problem) {
-  return by_rule(mask, problem, 1,
+  return aligned(mask, problem, 1,
                  [](Index position, Index, double* row, Index keys) { open_between(0, position + 1, row, keys); });
 }
 
 Tensor window(const Mask& mask, const Problem& problem) {
-  return by_rule(mask, problem, 1, [left = mask.left, right = mask.right](Index position, Index, double* row, Index keys) {
+  return aligned(mask, problem, 1, [left = mask.left, right = mask.right](Index position, Index, double* row, Index keys) {
     open_between(left ? position - *left : 0, right ? position + *right + 1 : keys, row, keys);
   });
 }
 
 Tensor alibi(const Mask& mask, const Problem& problem) {
-  return by_rule(mask, problem, problem.heads,
+  return aligned(mask, problem, problem.heads,
                  [slopes = mask.slopes ? *mask.slopes : alibi_slopes(problem.heads)](Index position, Index head,
                                                                                      double* row, Index keys) {
                    const double slope = slopes[static_cast<std::size_t>(head)];

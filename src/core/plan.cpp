@@ -91,37 +91,16 @@ class Builder {
   }
 };
 
-// cos or sin of position·base^(−2t/dims), one row for each position and one column for each pair t: a rule, from which rows
-// are made when they are asked for.
-class AngleRows : public Stored {
- public:
-  AngleRows(const Rope& rope, double (*function)(double), std::function<Index(Index)> position)
-      : pairs_(rope.dims / 2), dims_(rope.dims), base_(rope.base), function_(function), position_(std::move(position)) {}
-
-  Index pairs() const { return pairs_; }
-  void read_rows(Index first, Index count, double* to) const override { fill(first, count, to); }
-  void read_rows(Index first, Index count, float* to) const override { fill(first, count, to); }
-
- private:
-  template <typename T>
-  void fill(Index first, Index count, T* to) const {
-    for (Index row = first; row < first + count; ++row)
-      for (Index t = 0; t < pairs_; ++t) {
-        const double frequency = std::pow(base_, -2.0 * static_cast<double>(t) / static_cast<double>(dims_));
-        *to++ = static_cast<T>(function_(static_cast<double>(position_(row)) * frequency));
-      }
-  }
-
-  Index pairs_, dims_;
-  double base_;
-  double (*function_)(double);
-  std::function<Index(Index)> position_;
-};
-
+// The tables of cos and sin of position·base^(−2t/dims), one row for each position and one column for each pair t.
 ValueId rotated(Builder& build, StepId id, ValueId a, const Rope& rope, const std::function<Index(Index)>& position) {
+  const Shape shape{1, 1, build.plan.value(a).shape.rows, rope.dims / 2};
   const auto table = [&](double (*function)(double)) {
-    const auto rows = std::make_shared<const AngleRows>(rope, function, position);
-    return Tensor({1, 1, build.plan.value(a).shape.rows, rows->pairs()}, rows);
+    return by_rule(shape, [=, base = rope.base, dims = static_cast<double>(rope.dims)](Index row, double* to) {
+      for (Index t = 0; t < shape.cols; ++t) {
+        const double frequency = std::pow(base, -2.0 * static_cast<double>(t) / dims);
+        to[t] = function(static_cast<double>(position(row)) * frequency);
+      }
+    });
   };
   const auto angles = std::make_shared<const Tensor>(table([](double angle) { return angle; }));
   const auto constant = [&](const char* name, double (*function)(double)) {

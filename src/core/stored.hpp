@@ -1,8 +1,13 @@
-// Numbers that lie elsewhere, in a file, until someone asks for them in the type that they compute with.
+// Numbers that lie elsewhere, in a file, or follow from a rule, until someone asks for them in the type that they compute
+// with.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace mha {
 
@@ -34,6 +39,29 @@ class StoredRows : public Stored {
  private:
   std::shared_ptr<const Stored> whole_;
   std::int64_t first_;
+};
+
+// Rows of so many columns that are never there as a whole: a rule makes each of them when it is asked for.
+class RuleRows : public Stored {
+ public:
+  using Fill = std::function<void(std::int64_t row, double* to)>;  // counted through all matrices
+
+  RuleRows(std::int64_t cols, Fill fill) : cols_(cols), fill_(std::move(fill)) {}
+
+  void read_rows(std::int64_t first, std::int64_t count, double* to) const override {
+    for (std::int64_t row = first; row < first + count; ++row, to += cols_) fill_(row, to);
+  }
+  void read_rows(std::int64_t first, std::int64_t count, float* to) const override {
+    std::vector<double> numbers(static_cast<std::size_t>(cols_));
+    for (std::int64_t row = first; row < first + count; ++row, to += cols_) {
+      fill_(row, numbers.data());
+      std::transform(numbers.begin(), numbers.end(), to, [](double number) { return static_cast<float>(number); });
+    }
+  }
+
+ private:
+  std::int64_t cols_;
+  Fill fill_;
 };
 
 }  // namespace mha

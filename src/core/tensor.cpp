@@ -27,13 +27,17 @@ const double* Tensor::loaded() const {
   return loaded_->first.load(std::memory_order_relaxed);
 }
 
-const double* Tensor::row(const Shape& onto, Index batch, Index head, Index row, std::vector<double>& room) const {
-  const Index first = offset(broadcast(batch, shape_.batch, onto.batch), broadcast(head, shape_.heads, onto.heads),
-                             shape_.rows == 1 ? 0 : row, 0);
-  if (!stored_) return numbers_.data() + first;
+const double* Tensor::row(Index row, std::vector<double>& room) const {
+  if (!stored_) return numbers_.data() + row * shape_.cols;
   room.resize(static_cast<std::size_t>(shape_.cols));
-  stored_->read_rows(first / shape_.cols, 1, room.data());
+  stored_->read_rows(row, 1, room.data());
   return room.data();
+}
+
+const double* Tensor::row(const Shape& onto, Index batch, Index head, Index row, std::vector<double>& room) const {
+  const Index matrix =
+      broadcast(batch, shape_.batch, onto.batch) * shape_.heads + broadcast(head, shape_.heads, onto.heads);
+  return this->row(matrix * shape_.rows + (shape_.rows == 1 ? 0 : row), room);
 }
 
 void Tensor::take_over() {

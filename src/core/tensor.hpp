@@ -85,8 +85,10 @@ class Tensor {
               shape_.rows == 1 ? 0 : entry.row, shape_.cols == 1 ? 0 : entry.column);
   }
 
-  // The row that stands at this place of a larger tensor, likewise. Of a stored tensor it alone is read, into `room`, which
-  // must live as long as the result.
+  // One row, counted through all matrices. Of a stored tensor it alone is read, into `room`, which must live as long as the
+  // result.
+  const double* row(Index row, std::vector<double>& room) const;
+  // The row that stands at this place of a larger tensor onto which this one is broadcast.
   const double* row(const Shape& onto, Index batch, Index head, Index row, std::vector<double>& room) const;
 
   void fill(double value) { std::fill(data(), data() + size(), value); }
@@ -106,5 +108,10 @@ class Tensor {
   std::shared_ptr<const Stored> stored_;
   std::shared_ptr<Loaded> loaded_;  // beside stored_
 };
+
+// Of rows that follow from a rule.
+inline Tensor by_rule(Shape shape, RuleRows::Fill fill) {
+  return {shape, std::make_shared<const RuleRows>(shape.cols, std::move(fill))};
+}
 
 }  // namespace mha

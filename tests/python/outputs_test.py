@@ -51,6 +51,45 @@ class Outputs(InFolder):
             self.assertEqual(result.returncode, 2)
             self.assertIn(b"is what this run reads", result.stderr)
 
+    def test_nothing_that_is_read_of_a_class_is_written_over(self):
+        student = os.path.join("class", "anna")
+        os.makedirs(self.path(student))
+        os.rename(self.path("X.csv.npz"), self.path(os.path.join(student, "X.csv.npz")))
+        for name, file in (("problem.json", "files.json"), ("answer.json", "a.json")):
+            os.rename(self.path(file), self.path(os.path.join(student, name)))
+        self.write(os.path.join("class", "index.csv"), "folder,name\nanna,Anna\n")
+        read = [os.path.join(student, name) for name in ("X.csv.npz", "problem.json", "answer.json")]
+        for target in (*read, os.path.join("class", "index.csv")):
+            before = self.read(target)
+            result = run("check", "class", "--format", "csv", "-o", target, cwd=self.folder)
+            self.assertEqual(result.returncode, 2, target)
+            self.assertIn(b"is what this run reads", result.stderr, target)
+            self.assertEqual(before, self.read(target), target)
+        self.write(os.path.join(student, "problem.json"), "{")  # which is one student's trouble
+        self.assertEqual(run("check", "class", "-o", "grades.csv", cwd=self.folder).returncode, 2)
+        self.assertIn(b"Anna,unusable,", self.read("grades.csv"))
+
+    def test_what_an_option_has_no_say_in_is_refused(self):
+        os.mkdir(self.path("class"))
+        for arguments, words in ((["check", "worked", "a.json", "--as", "Y"], "no answer is one"),
+                                 (["check", "worked", "a.json", "--summary", "--format", "gradescope"], "leave one out"),
+                                 (["check", "class", "--require", "output"], "all steps are required"),
+                                 (["mistakes", "--layers", "1"], "name one")):
+            result = run(*arguments, cwd=self.folder)
+            self.assertEqual((result.returncode, result.stdout), (2, b""), arguments)
+            self.assertIn(words, result.stderr.decode())
+
+    def test_an_example_is_written_as_json(self):
+        worked = run("examples", "worked").stdout
+        for arguments in (["-o", "mine.json"], ["-o", "mine"], ["-o", "mine.txt", "--format", "json"]):
+            self.assertEqual(run("examples", "worked", *arguments, cwd=self.folder).stdout, b"")
+            self.assertEqual(self.read(arguments[1]), worked)
+        for arguments in (["-o", "page.txt"], ["--format", "html"]):
+            result = run("examples", "worked", *arguments, cwd=self.folder)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(b"json", result.stderr)
+            self.assertFalse(os.path.exists(self.path("page.txt")))
+
     def test_an_ending_says_what_is_written_or_is_refused(self):
         for name, arguments in {**WRITING, "models": ["models"], "examples": ["examples"], "devices": ["devices"]}.items():
             for target in ("x.npz" if name not in ("run", "gradient") else "x.foo", "x.tar.foo", ".x.foo"):

@@ -23,6 +23,16 @@ std::string flat_name(const std::string& name) {
   return name.substr(dot + 1) + name.substr(heads.size(), dot - heads.size());
 }
 
+// Whether the shortest text of a number can have no more digits and decimals than were seen, since no text of its type has
+// more than so many digits: 2^(e − 1) ≤ |number| puts the last of them no further behind the point.
+bool tells_nothing(const Writing& seen, double number, int most_digits) {
+  constexpr double log10_of_2 = 0.30103;
+  int e = 0;
+  std::frexp(number, &e);
+  return !seen.all_in_e_notation && seen.digits >= most_digits &&
+         seen.decimals >= most_digits - 1 - static_cast<int>(std::floor((e - 1) * log10_of_2));
+}
+
 // The numbers of an array as JSON would have them, in the shortest form that its type reads back.
 Grid grid_of(const std::shared_ptr<const StoredArray>& array, const std::string& path) {
   Grid grid;
@@ -32,11 +42,12 @@ Grid grid_of(const std::shared_ptr<const StoredArray>& array, const std::string&
   grid.numbers = Numbers(array->header.data_bytes() / static_cast<std::size_t>(bytes_of(array->header.type)));
   grid.file->read_addends(grid.numbers.data());
   const bool is_short = bytes_of(array->header.type) < 8;
+  const int digits = is_short ? std::numeric_limits<float>::max_digits10 : std::numeric_limits<double>::max_digits10;
   const std::size_t rank = grid.axes.size();
   const auto one = static_cast<std::size_t>(grid.axes.back() * (rank > 1 ? grid.axes[rank - 2] : 1));  // matrix of several
   for (std::size_t i = 0; i < grid.numbers.size(); ++i) {
     if (i % one == 0) grid.writing.emplace_back();
-    if (const double number = grid.numbers[i]; std::isfinite(number))
+    if (const double number = grid.numbers[i]; std::isfinite(number) && !tells_nothing(grid.writing.back(), number, digits))
       grid.writing.back().see(is_short ? fmt::format("{}", static_cast<float>(number)) : fmt::format("{}", number), number);
   }
   return grid;

@@ -68,13 +68,6 @@ void refuse_beside_layers(const Fields& fields) {
            key);
 }
 
-// What a layer behind the first one reads is not known before the run.
-class NotComputedYet : public Stored {
- public:
-  void read_rows(Index, Index, double*) const override { assert(false); }
-  void read_rows(Index, Index, float*) const override { assert(false); }
-};
-
 constexpr std::string_view lists_of_labels[] = {"tokens", "tokens_kv"};
 
 // The weights of an attention whose X is known; then the rows of the table, in its order, of the parts that may stand here.
@@ -127,7 +120,8 @@ void read_layers(Node& node, Problem& problem) {
   Shape shape = problem.X.shape();
   for (Node& entry : *list) {
     Problem& layer = problem.layers.emplace_back();
-    layer.X = problem.layers.size() == 1 ? problem.X : Tensor(shape, std::make_shared<NotComputedYet>());
+    // What a layer behind the first one reads is not known before the run.
+    layer.X = problem.layers.size() == 1 ? problem.X : by_rule(shape, [](Index, double*) { assert(false); });
     layer.batched = problem.batched;
     layer.layout = problem.layout;
     layer.tokens = problem.tokens;

@@ -43,7 +43,7 @@ std::optional<Reading> read_answer(const RowPlan& plan, const GivenMatrices& giv
 
 // The same for an answer all of whose numbers are what the plan gives by itself, as exactly as they are written: then they
 // follow from what is given before them as well, and nothing else need be known. Nothing where they are not.
-std::optional<Reading> read_as_true(const RowPlan& plan, const GivenMatrices& given);
+std::optional<Reading> read_as_true(const RowPlan& plan, const GivenMatrices& given, const TruthOf& truth_of);
 
 // What follows from this step's matrices of another shape, if all heads have it, as far as the steps fit together.
 // `reading` is that of the rest.

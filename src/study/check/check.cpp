@@ -46,11 +46,12 @@ Checker::Checker(const Problem& problem, const ToleranceOptions& tolerance) : to
     layers_.emplace_back(problem, std::nullopt);
     return;
   }
-  problems_ = layered(problem).problems;
+  const auto plan_of = [](const Problem& layer, int) { return answer_plan(layer); };
+  problems_ = layered(problem, plan_of, false).problems;
   for (std::size_t i = 0; i < problems_.size(); ++i) layers_.emplace_back(problems_[i], static_cast<int>(i));
 }
 
-Report Checker::check(const io::Answer& answer) const {
+Report Checker::check(io::Answer answer) const {
   const int count = static_cast<int>(layers_.size());
   Report report;
   report.name = answer.name;
@@ -63,19 +64,23 @@ Report Checker::check(const io::Answer& answer) const {
   for (int i = 0; i < count; ++i) {
     const LayerChecker& layer = layers_[static_cast<std::size_t>(i)];
     given.emplace_back(answer, layer.problem(), i, count);
-    report.blanks += given.back().fill_hidden(layer.truth(StepId::masked));
-    if (const auto remark = given.back().spread_groups(layer.problem(), [&](StepId step) { return layer.truth(step); }))
-      add_once(report.remarks, *remark);
+    layer.prepare_truth(given.back());
+    const auto truth_of = [&](StepId step) { return layer.truth(step); };
+    report.blanks += given.back().fill_hidden(truth_of);
+    if (const auto remark = given.back().spread_groups(layer.problem(), truth_of)) add_once(report.remarks, *remark);
   }
   tell_misplaced(answer, count, report);
-  const Precision precision =
-      recognise_forms(given, tolerance_, [this](std::size_t layer, StepId step) { return layers_[layer].truth(step); });
+  const Precision precision = recognise_forms(
+      given, tolerance_, [this](std::size_t layer, StepId step) { return layers_[layer].truth(step).get(); });
   for (std::size_t i = 0; i < given.size(); ++i)
     tell_forms(given[i], count > 1 ? std::optional(static_cast<int>(i)) : std::nullopt, report);
   std::stable_sort(report.judged.begin(), report.judged.end(),
                    [](const Judged& a, const Judged& b) { return a.matrices.size() > b.matrices.size(); });
   Budget budget;
+  std::size_t place = 0;
   Handed handed;
+  handed.all_true =
+      std::all_of(given.begin(), given.end(), [&](const GivenMatrices& layer) { return layers_[place++].is_true(layer); });
   std::vector<Handed> received_by;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const Report before = report;
@@ -83,6 +88,7 @@ Report Checker::check(const io::Answer& answer) const {
     handed = layers_[i].check(given[i], precision, received, budget, report);
     if (const auto better = blame_earlier({std::span(given).first(i + 1), received_by}, precision, budget, before, report))
       handed = *better;
+    handed.all_true = received.all_true;
     if (i + 1 == given.size() || !layers_[i + 1].goes_on_from_last(given[i + 1], precision, handed)) continue;
     GivenMatrices passed_on = given[i].with(*handed.last, handed.result);  // what the person took for the layer's result
     report = before;
@@ -122,8 +128,8 @@ Report check_one(const CheckerOf& checker_of, const io::AnswerSource& answer) {
   try {
     checker = checker_of(answer);
     if (answer.read) {
-      const io::Answer given = answer.read();  // throws where the answer belongs to no problem, and so to no checker
-      report = checker->check(given);
+      io::Answer given = answer.read();  // throws where the answer belongs to no problem, and so to no checker
+      report = checker->check(std::move(given));
     } else if (checker != nullptr) {
       report = checker->nothing_given();
     }

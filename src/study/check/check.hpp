@@ -18,7 +18,7 @@ class Checker {
  public:
   explicit Checker(const Problem& problem, const ToleranceOptions& tolerance = {});
 
-  Report check(const io::Answer& answer) const;
+  Report check(io::Answer answer) const;
   // What there would be to judge, of an answer in which nothing is.
   Report nothing_given() const;
 

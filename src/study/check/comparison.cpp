@@ -44,7 +44,8 @@ Likeness compare(const GivenMatrix& given, const Uncertain& expected, Index head
       if (!(difference <= result.max_difference)) result.max_difference = difference;
       if (!is_same(numbers[i], right_numbers[i], tolerances[i])) ++result.wrong;
       result.squares += difference * difference;
-      result.misfit += std::pow(difference / tolerances[i], 2);
+      const double misfit = difference / tolerances[i];
+      result.misfit += misfit * misfit;
     }
   }
   return result;

@@ -18,8 +18,8 @@ constexpr double margin = 8;
 // Follows one candidate through the answer, up to the first number that it cannot have produced.
 class Trial {
  public:
-  Trial(const Candidate& candidate, const Puzzle& puzzle, Budget& budget)
-      : candidate_(candidate), puzzle_(puzzle), budget_(budget) {}
+  Trial(const Candidates::One& candidate, const Puzzle& puzzle, Budget& budget)
+      : shared_(candidate), candidate_(*candidate), puzzle_(puzzle), budget_(budget) {}
 
   std::optional<Diagnosis> run() {
     const double cost = compute::operations(candidate_.plan.plan);
@@ -95,7 +95,7 @@ class Trial {
     }
     std::optional<Reading> reading = read_answer(plan, puzzle_.given, puzzle_.precision, start, go_on);
     if (!reading) return std::nullopt;
-    Diagnosis result{&candidate_, std::move(*reading), in_all_heads_, 0, 0, 0, 0};
+    Diagnosis result{shared_, std::move(*reading), in_all_heads_, 0, 0, 0, 0};
     measure(result);
     return result;
   }
@@ -136,6 +136,7 @@ class Trial {
     result.misfit = entries == 0 ? 0 : misfit / static_cast<double>(entries);
   }
 
+  const Candidates::One& shared_;
   const Candidate& candidate_;
   const Puzzle& puzzle_;
   Budget& budget_;
@@ -155,32 +156,46 @@ auto unlikelihood_of(const Diagnosis& e) {
   return std::tuple(std::floor(e.misfit * steps), made.mistake->frequency, second, made.mistake);
 }
 
-void add_forms(Variants forms, const Mistake* mistake, const Mistake* also, const RowPlan& right,
-               std::vector<Candidate>& result) {
-  for (Variant& form : forms) {
+}  // namespace
+
+Candidates::Candidates(const Problem& problem, const Plan& plan, const RowPlan& right, std::vector<MistakePair> mistakes)
+    : problem_(&problem), plan_(&plan), right_(&right), mistakes_(std::move(mistakes)), made_(mistakes_.size()) {}
+
+Candidates::Forms Candidates::forms(std::size_t place) const {
+  Forms result;
+  const auto& [mistake, also] = mistakes_[place];
+  for (Variant& form : mistakes_[place].variants(*problem_, *plan_)) {
     RowPlan plan(std::move(form.plan));
-    const Rows changed = changed_rows(plan, right);
+    const Rows changed = changed_rows(plan, *right_);
     const auto first = std::find(changed.begin(), changed.end(), true);
     if (first == changed.end()) continue;
     const StepId step = step_names[static_cast<std::size_t>(first - changed.begin())].step;
-    result.push_back({mistake, std::move(form.detail), std::move(plan), changed, step, also});
+    Candidate candidate{mistake, std::move(form.detail), std::move(plan), changed, step, also};
+    result.push_back(std::make_shared<const Candidate>(std::move(candidate)));
+  }
+  return result;
+}
+
+void Candidates::each(const std::function<void(const One&)>& visit) const {
+  for (std::size_t place = 0; place < made_.size(); ++place) {
+    Forms all;
+    if (right_ != nullptr && compute::operations(right_->plan) >= worth_a_run) {
+      all = forms(place);
+    } else {
+      const std::lock_guard lock(mutex_);
+      if (!made_[place]) made_[place] = forms(place);
+      all = *made_[place];
+    }
+    for (const One& one : all) visit(one);
   }
 }
 
-}  // namespace
-
-std::vector<Candidate> make_candidates(const Problem& problem, const RowPlan& right) {
-  std::vector<Candidate> result;
-  for (const Mistake& mistake : mistakes()) add_forms(mistake.variants(problem), &mistake, nullptr, right, result);
-  std::stable_sort(result.begin(), result.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.mistake->frequency < b.mistake->frequency; });
-  return result;
-}
-
-std::vector<Candidate> make_pairs(const Problem& problem, const RowPlan& right) {
-  std::vector<Candidate> result;
-  for (const MistakePair& pair : mistake_pairs()) add_forms(pair.variants(problem), pair.first, pair.second, right, result);
-  return result;
+std::vector<MistakePair> mistakes_by_frequency() {
+  std::vector<MistakePair> all;
+  for (const Mistake& mistake : mistakes()) all.push_back({&mistake});
+  std::stable_sort(all.begin(), all.end(),
+                   [](const MistakePair& a, const MistakePair& b) { return a.first->frequency < b.first->frequency; });
+  return all;
 }
 
 bool Puzzle::concerns(StepId row, std::size_t head) const {
@@ -194,15 +209,15 @@ bool Budget::allows(double cost) {
   return true;
 }
 
-std::vector<Diagnosis> diagnoses(std::span<const Candidate> candidates, const Puzzle& puzzle, Budget& budget) {
+std::vector<Diagnosis> diagnoses(const Candidates& candidates, const Puzzle& puzzle, Budget& budget) {
   std::vector<Diagnosis> best;
-  for (const Candidate& candidate : candidates) {
-    if (candidate.first > puzzle.step) continue;
+  candidates.each([&](const Candidates::One& candidate) {
+    if (candidate->first > puzzle.step) return;
     std::optional<Diagnosis> diagnosis = Trial(candidate, puzzle, budget).run();
-    if (!diagnosis || (!best.empty() && power_of(*diagnosis) < power_of(best.front()))) continue;
+    if (!diagnosis || (!best.empty() && power_of(*diagnosis) < power_of(best.front()))) return;
     if (!best.empty() && power_of(*diagnosis) > power_of(best.front())) best.clear();
     best.push_back(std::move(*diagnosis));
-  }
+  });
   const auto likelier = [](const Diagnosis& a, const Diagnosis& b) { return unlikelihood_of(a) < unlikelihood_of(b); };
   std::stable_sort(best.begin(), best.end(), likelier);
   std::vector<Diagnosis> one_each;

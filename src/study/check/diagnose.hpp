@@ -1,7 +1,9 @@
 // Which known mistakes explain a wrong step: each is made on the person's own numbers and compared with what was given.
 #pragma once
 
-#include <span>
+#include <functional>
+#include <memory>
+#include <mutex>
 
 #include "study/check/answer_walk.hpp"
 #include "study/check/report.hpp"
@@ -19,11 +21,33 @@ struct Candidate {
   const Mistake* also = nullptr;  // made together with it
 };
 
-// All forms of all mistakes that can be made on the problem and change anything, the most frequent ones first.
-std::vector<Candidate> make_candidates(const Problem& problem, const RowPlan& right);
+// The forms of mistakes that can be made on the problem and change anything, each made when it is tried: a right answer
+// needs none. Those of small problems stay for the next answer. May be asked from several threads.
+class Candidates {
+ public:
+  using One = std::shared_ptr<const Candidate>;
+  using Forms = std::vector<One>;
 
-// Those of two mistakes that go together.
-std::vector<Candidate> make_pairs(const Problem& problem, const RowPlan& right);
+  // `right` is the problem's `plan` as answers give it; all must outlive this.
+  Candidates(const Problem& problem, const Plan& plan, const RowPlan& right, std::vector<MistakePair> mistakes);
+  explicit Candidates(Candidate alone) : made_{Forms{std::make_shared<const Candidate>(std::move(alone))}} {}
+
+  // In the order of the mistakes.
+  void each(const std::function<void(const One&)>& visit) const;
+
+ private:
+  Forms forms(std::size_t place) const;
+
+  const Problem* problem_ = nullptr;
+  const Plan* plan_ = nullptr;
+  const RowPlan* right_ = nullptr;
+  std::vector<MistakePair> mistakes_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::optional<Forms>> made_;  // of each mistake
+};
+
+// All mistakes, the most frequent ones first.
+std::vector<MistakePair> mistakes_by_frequency();
 
 // A step that does not follow from the person's earlier numbers.
 struct Puzzle {
@@ -40,7 +64,7 @@ struct Puzzle {
 };
 
 struct Diagnosis {
-  const Candidate* candidate;
+  Candidates::One candidate;
   Reading reading;
   bool in_all_heads;     // else only in those that are wrong
   std::size_t reach;     // so many given matrices match, from the wrong step on, before the first that does not
@@ -60,7 +84,7 @@ struct Budget {
 
 // Those that explain most, one for each mistake: the numbers cannot tell them apart. The likeliest first. Candidates are
 // tried in their order.
-std::vector<Diagnosis> diagnoses(std::span<const Candidate> candidates, const Puzzle& puzzle, Budget& budget);
+std::vector<Diagnosis> diagnoses(const Candidates& candidates, const Puzzle& puzzle, Budget& budget);
 
 // What the wrong numbers of this step and head (from 0) have in common where no known mistake fits; nothing where they show
 // no pattern. The answer was read against the plan.

@@ -2,7 +2,6 @@
 #include "study/check/examination.hpp"
 
 #include <algorithm>
-#include <list>
 
 #include "study/mistakes/simulate.hpp"
 
@@ -61,7 +60,7 @@ class Examination {
 
   // The likeliest mistake found last comes first, then what follows from all that is given, then what was meant.
   Handed hand_on() const {
-    if (!by_.layer) return {};
+    if (!by_.layer || !truth_.at(result_of(plan_.plan))->used.numbers) return {};
     Handed handed{{}, truth_.at(result_of(plan_.plan))->used, result_of(plan_.plan), {}, {}};
     const auto add = [&](const Reading& reading, const RowPlan& plan) {
       const auto& row = reading.at(result_of(plan.plan));  // a mistake may put norms elsewhere
@@ -132,12 +131,14 @@ class Examination {
     finding.begins = !follows_others_ && is_alone(given_, step);
     const Reading& earlier = diagnoses_.empty() ? reading_ : diagnoses_.back().reading;
     const Puzzle puzzle{given_, precision_, reading_, earlier, step, wrong, finding.begins && report_.findings.empty()};
-    std::vector<Diagnosis> found = diagnoses(by_.candidates, puzzle, budget_);
-    if (found.empty()) {
-      if (std::optional<Candidate> dropped = dropped_weights(plan_, puzzle))
-        found = diagnoses({&recognised_.emplace_back(std::move(*dropped)), 1}, puzzle, budget_);
-    }
-    if (found.empty()) found = diagnoses(by_.pairs, puzzle, budget_);
+    std::vector<Diagnosis> found;
+    const auto try_all = [&](const Candidates& candidates) {
+      if (found.empty()) found = diagnoses(candidates, puzzle, budget_);
+    };
+    if (by_.candidates != nullptr) try_all(*by_.candidates);
+    if (found.empty())
+      if (std::optional<Candidate> dropped = dropped_weights(plan_, puzzle)) try_all(Candidates(std::move(*dropped)));
+    if (by_.pairs != nullptr) try_all(*by_.pairs);
     if (found.empty()) {
       finding.sign = sign_of(step, finding.heads.front(), given_, reading_, plan_.plan);
       const Start start = step == StepId::X ? Start() : Start{&reading_, step};
@@ -230,7 +231,6 @@ class Examination {
   Taint taint_;
   Budget& budget_;
   const bool follows_others_;         // something was given in the layers before
-  std::list<Candidate> recognised_;   // from the numbers given
   std::vector<Diagnosis> diagnoses_;  // of the mistakes found so far, the likeliest of the latest last
   // What would follow without the matrices that are wrong for no known reason, or from those of another shape.
   std::vector<Reading> without_slips_;

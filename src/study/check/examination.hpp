@@ -1,8 +1,6 @@
 // The pass through what an answer gives of a layer, all heads of a step before the next: verdicts, and what went wrong.
 #pragma once
 
-#include <span>
-
 #include "study/check/diagnose.hpp"
 #include "study/check/report.hpp"
 
@@ -27,12 +25,13 @@ struct Handed {
   StepId result = StepId::X;
   std::optional<StepId> last;
   Uncertain as_it_is;
+  bool all_true = false;  // in every layer: then none needs to know what the one before gives
 };
 
 // What an answer is read against, and with what its mistakes are looked for.
 struct Yardstick {
   const RowPlan& plan;
-  std::span<const Candidate> candidates, pairs;
+  const Candidates *candidates, *pairs;  // null: all were tried
   Layout layout;
   std::optional<int> layer;  // of a stack
 };

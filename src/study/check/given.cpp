@@ -15,16 +15,18 @@ namespace {
 // Of numbers that do not stand in a text.
 constexpr io::Writing as_exact_as_numbers_are = {17, 17, false};
 
-// `count` matrices of the file, every `stride`-th from `first` on, as one with a batch.
-GivenMatrix taken(const io::AnswerMatrix& matrix, Index first, Index count, Index stride) {
+// `count` matrices of the file, every `stride`-th from `first` on, as one with a batch; a stride of 0 takes all away.
+GivenMatrix taken(io::AnswerMatrix& matrix, Index first, Index count, Index stride) {
   const Index rows = matrix.axes[matrix.axes.size() - 2], cols = matrix.axes.back(), size = rows * cols;
-  GivenMatrix result{Tensor({count, 1, rows, cols}), {}, false};
+  const bool all = stride == 0;
+  if (all) stride = 1;
+  GivenMatrix result{all ? Tensor({count, 1, rows, cols}, std::move(matrix.numbers)) : Tensor({count, 1, rows, cols}), {}};
   if (matrix.writing.empty()) result.writing = as_exact_as_numbers_are;
   if (!matrix.blank.empty()) result.blank.assign(static_cast<std::size_t>(count * size), false);
   for (Index item = 0; item < count; ++item) {
     const Index place = first + item * stride, from = place * size;
     if (!matrix.writing.empty()) result.writing.see(matrix.writing[static_cast<std::size_t>(place)]);
-    std::copy_n(matrix.numbers.data() + from, size, result.numbers.matrix(item, 0));
+    if (!all) std::copy_n(matrix.numbers.data() + from, size, result.numbers.matrix(item, 0));
     for (const std::size_t blank : matrix.blank) {
       const Index entry = static_cast<Index>(blank) - from;
       if (entry >= 0 && entry < size) result.blank[static_cast<std::size_t>(item * size + entry)] = true;
@@ -86,8 +88,8 @@ std::optional<int> layer_of(const io::AnswerMatrix& matrix, int layers) {
   return matrix.step == StepId::final_norm ? std::optional(layers - 1) : std::nullopt;
 }
 
-GivenMatrices::GivenMatrices(const io::Answer& answer, const Problem& problem, int layer, int layers) {
-  for (const io::AnswerMatrix& matrix : answer.matrices)
+GivenMatrices::GivenMatrices(io::Answer& answer, const Problem& problem, int layer, int layers) {
+  for (io::AnswerMatrix& matrix : answer.matrices)
     if (layer_of(matrix, layers) == layer) place(matrix, problem);
 }
 
@@ -116,7 +118,7 @@ Index GivenMatrices::heads(StepId step) const {
   return of(step).empty() ? 0 : of(step).rbegin()->first + 1;
 }
 
-void GivenMatrices::place(const io::AnswerMatrix& matrix, const Problem& problem) {
+void GivenMatrices::place(io::AnswerMatrix& matrix, const Problem& problem) {
   const bool one_for_all = !name_of(matrix.step).per_head;
   const std::size_t axes_of_one = problem.batched ? 3 : 2;
   const bool one_matrix = matrix.axes.size() <= axes_of_one;
@@ -128,7 +130,7 @@ void GivenMatrices::place(const io::AnswerMatrix& matrix, const Problem& problem
     std::optional<bool>& says_group = says_group_[static_cast<std::size_t>(step)];
     if (matrix.kv_head && head < problem.heads)
       says_group = says_group.value_or(true) && *matrix.kv_head == broadcast(head, problem.kv_heads, problem.heads);
-    GivenMatrix whole = taken(matrix, 0, matrices_in(matrix), 1);
+    GivenMatrix whole = taken(matrix, 0, matrices_in(matrix), 0);
     whole.batched = matrix.axes.size() > 2;
     put(step, head, std::move(whole));
   } else {
@@ -137,7 +139,7 @@ void GivenMatrices::place(const io::AnswerMatrix& matrix, const Problem& problem
 }
 
 // heads×rows×cols, or batch×heads×rows×cols.
-void GivenMatrices::place_all_heads(const io::AnswerMatrix& matrix, StepId step, const Problem& problem) {
+void GivenMatrices::place_all_heads(io::AnswerMatrix& matrix, StepId step, const Problem& problem) {
   const Index count = matrix.axes[matrix.axes.size() - 3], items = matrices_in(matrix) / count;
   const Index heads = is_shared(step) && count == problem.kv_heads ? problem.heads : count;
   for (Index head = 0; head < heads; ++head) put(step, head, taken(matrix, broadcast(head, count, heads), items, count));
@@ -157,9 +159,11 @@ void GivenMatrices::put(StepId step, Index head, GivenMatrix matrix) {
       name.id, name.per_head ? std::to_string(head + 1) : "");
 }
 
-Index GivenMatrices::fill_hidden(const Tensor* masked) {
+Index GivenMatrices::fill_hidden(const TruthOf& truth_of) {
   Index left = 0;
   for (auto& [head, matrix] : of(StepId::masked)) {
+    if (matrix.blank.empty()) continue;
+    const Tensor* masked = truth_of(StepId::masked).get();
     const std::vector<bool> blank = matrix.blank;
     const Index cols = matrix.numbers.shape().cols, size = matrix.numbers.shape().rows * cols;
     const bool fits = belongs_to(matrix, masked, head);
@@ -193,8 +197,8 @@ std::optional<Saying> GivenMatrices::spread_groups(const Problem& problem, const
     unclear.push_back(step);
     all_groups = all_groups && static_cast<Index>(of(step).size()) == groups;
     for (const auto& [head, matrix] : of(step)) {
-      as_heads += share_off(matrix, truth_of(step), head);
-      as_groups += share_off(matrix, truth_of(step), head * (problem.heads / groups));
+      as_heads += share_off(matrix, truth_of(step).get(), head);
+      as_groups += share_off(matrix, truth_of(step).get(), head * (problem.heads / groups));
     }
   }
   const bool told_apart = std::abs(as_heads - as_groups) > clearly_off;

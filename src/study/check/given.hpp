@@ -26,18 +26,20 @@ struct GivenMatrix {
 // Of a stack of so many, from 0; nothing where the answer does not say it.
 std::optional<int> layer_of(const io::AnswerMatrix& matrix, int layers);
 
+// The true numbers of a step, of all heads; null where the problem has no such step.
+using TruthOf = std::function<std::shared_ptr<const Tensor>(StepId)>;
+
 class GivenMatrices {
  public:
-  // Those of one layer, whose problem this is, of so many. Throws Error where a matrix is given twice, with different
-  // numbers.
-  GivenMatrices(const io::Answer& answer, const Problem& problem, int layer = 0, int layers = 1);
+  // Those of one layer, whose problem this is, of so many; the answer keeps no numbers. Throws Error where a matrix is
+  // given twice, with different numbers.
+  GivenMatrices(io::Answer& answer, const Problem& problem, int layer = 0, int layers = 1);
 
   // Blanks of masked scores where the true ones hide a key of a row that is filled in elsewhere are −∞, which JavaScript
   // writes as null. So many are left.
-  Index fill_hidden(const Tensor* masked);
+  Index fill_hidden(const TruthOf& truth_of);
   // K and V of heads 1 … g may be those of query heads, or of the g key/value heads, each of which serves a group: read as
   // what they are nearer to. Says which, where neither would be right.
-  using TruthOf = std::function<const Tensor*(StepId)>;
   std::optional<Saying> spread_groups(const Problem& problem, const TruthOf& truth_of);
 
   // Null where it was not given. Steps of all heads have head 0 alone.
@@ -64,8 +66,8 @@ class GivenMatrices {
 
   Heads& of(StepId step) { return heads_[static_cast<std::size_t>(step)]; }
   const Heads& of(StepId step) const { return heads_[static_cast<std::size_t>(step)]; }
-  void place(const io::AnswerMatrix& matrix, const Problem& problem);
-  void place_all_heads(const io::AnswerMatrix& matrix, StepId step, const Problem& problem);
+  void place(io::AnswerMatrix& matrix, const Problem& problem);
+  void place_all_heads(io::AnswerMatrix& matrix, StepId step, const Problem& problem);
   void put(StepId step, Index head, GivenMatrix matrix);
   void spread_in_group(Heads& own, const Problem& problem) const;
   Index most_heads() const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compute/cost.hpp"
+#include "compute/engine.hpp"
 #include "study/mistakes/simulate.hpp"
 
 namespace mha::study {
@@ -11,14 +12,6 @@ namespace {
 
 constexpr double chance = 1e-6;  // differences that tell nothing
 constexpr Index no_chance = 64;  // so many entries that a mistake gives to the last digit, and the formulas do not
-
-// Nothing is rounded.
-const Precision exactly = [] {
-  Precision precision;
-  precision.between.absolute = 0;
-  precision.propagated = false;
-  return precision;
-}();
 
 // Whether something that was given at this step or behind it is as expected.
 bool confirms(const Reading& reading, StepId from) {
@@ -49,15 +42,45 @@ bool fits_as_well(const Reading& reading, const Reading& formulas, StepId end) {
 LayerChecker::LayerChecker(const Problem& problem, std::optional<int> layer)
     : problem_(problem),
       layer_(layer),
-      right_(answer_plan(problem)),
-      fair_(plans_of(fair_forms(problem))),
-      candidates_(make_candidates(problem, right_)),
-      pairs_(make_pairs(problem, right_)) {
-  key_ = *read_answer(right_, GivenMatrices(io::Answer(), problem), exactly);
+      plan_(make_plan(problem)),
+      right_(for_each_head(plan_)),
+      candidates_(problem_, plan_, right_, mistakes_by_frequency()),
+      pairs_(problem_, plan_, right_, mistake_pairs()) {}
+
+std::shared_ptr<const Tensor> LayerChecker::truth(StepId step) const {
+  if (!has(step)) return nullptr;
+  compute_truth({step});
+  const std::lock_guard lock(mutex_);
+  return truth_.at(step);
 }
 
-const Tensor* LayerChecker::truth(StepId step) const {
-  return key_.at(step) ? key_.at(step)->expected.numbers.get() : nullptr;
+void LayerChecker::prepare_truth(const GivenMatrices& given) const {
+  std::vector<StepId> steps;
+  for (const StepName& name : step_names)
+    if (has(name.step) && given.heads(name.step) > 0) steps.push_back(name.step);
+  compute_truth(steps);
+}
+
+bool LayerChecker::is_true(const GivenMatrices& given) const {
+  return is_large() && read_as_true(right_, given, [this](StepId step) { return truth(step); });
+}
+
+void LayerChecker::compute_truth(std::vector<StepId> steps) const {
+  const std::lock_guard lock(mutex_);
+  const auto is_there = [&](StepId step) { return truth_.find(step) != truth_.end(); };
+  if (std::all_of(steps.begin(), steps.end(), is_there)) return;
+  compute::RunOptions options;
+  options.keep.assign(right_.plan.values.size(), false);
+  if (!is_large())  // a run is short then
+    for (const StepName& name : step_names)
+      if (has(name.step)) steps.push_back(name.step);
+  for (const StepId step : steps) options.keep[static_cast<std::size_t>(*right_.value(step))] = true;
+  const Trace trace = compute::run(right_.plan, options);
+  for (const StepId step : steps) {
+    const ValueId value = *right_.value(step);
+    const auto& constant = right_.plan.value(value).constant;
+    truth_.try_emplace(step, constant ? constant : trace.values[static_cast<std::size_t>(value)]);
+  }
 }
 
 void LayerChecker::list(Report& report) const {
@@ -83,8 +106,8 @@ Handed LayerChecker::judge(const GivenMatrices& given, const Precision& precisio
       add_once(report.unknown, say({"this problem has no step {}: what is given there was passed over.",
                                     "这道题没有步骤 {}：其中给出的内容已忽略。"},
                                    LayerStep{layer_, name.step}.id()));
-  Yardstick by{*read.plan, candidates_, pairs_, problem_.layout, layer_};
-  if (budget.spent_closely) by.candidates = by.pairs = {};
+  Yardstick by{*read.plan, &candidates_, &pairs_, problem_.layout, layer_};
+  if (budget.spent_closely) by.candidates = by.pairs = nullptr;
   return examine(given, precision, read.reading, by, received.sound, budget, report);
 }
 
@@ -121,7 +144,7 @@ bool LayerChecker::is_large() const {
 
 // From what the person may have read here, that in which the work stays right longest.
 LayerChecker::Read LayerChecker::read_best(GivenMatrices& given, const Precision& precision, const Handed& received) const {
-  if (received.ways.empty()) return read(given, precision);
+  if (received.ways.empty()) return read(given, precision, received.all_true);
   std::optional<Read> best;
   const Uncertain* input = nullptr;
   for (const Uncertain& way : received.ways) {
@@ -151,34 +174,36 @@ bool LayerChecker::follows_from(const Uncertain& input, GivenMatrices given, con
   return !first_wrong_step(*read_answer(right_, given, precision));
 }
 
-std::vector<LayerChecker::FairPlan> LayerChecker::plans_of(std::vector<FairForm> forms) {
-  std::vector<FairPlan> plans;
-  plans.reserve(forms.size());
-  for (FairForm& form : forms) plans.push_back({RowPlan(std::move(form.plan)), form.remarks, form.rejoins});
-  return plans;
+std::vector<LayerChecker::FairPlan>& LayerChecker::fair_plans(const Factors& factors) const {
+  const std::lock_guard lock(mutex_);
+  const auto [plans, is_new] = fair_.try_emplace(factors);
+  if (is_new)
+    for (FairForm& form : fair_forms(problem_, factors))
+      plans->second.push_back({RowPlan(std::move(form.plan)), form.remarks, form.rejoins});
+  return plans->second;
 }
 
-const std::vector<LayerChecker::FairPlan>& LayerChecker::with_factors(const Factors& factors) const {
+bool LayerChecker::says_the_same(FairPlan& fair, StepId step) const {
+  const std::shared_ptr<const Tensor> right = truth(step);
   const std::lock_guard lock(mutex_);
-  const auto [forms, is_new] = with_factors_.try_emplace(factors);
-  if (is_new) forms->second = plans_of(fair_forms(problem_, factors));
-  return forms->second;
+  const auto [same, is_new] = fair.says_the_same.try_emplace(step);
+  if (is_new) same->second = study::distance(*run_to(fair.plan, step), *right) <= same_number;
+  return same->second;
 }
 
 // Against the formulas; or, where that finds something wrong, against the fair form in which the work stays right longest,
 // provided that it comes back to the numbers of the formulas.
-LayerChecker::Read LayerChecker::read(const GivenMatrices& given, const Precision& precision) const {
-  if (is_large() && !layer_)  // the next layer reads what is known of the numbers
-    if (std::optional<Reading> reading = read_as_true(right_, given)) return {std::move(*reading), &right_};
+LayerChecker::Read LayerChecker::read(const GivenMatrices& given, const Precision& precision, bool all_true) const {
+  if (is_large() && !given.input.numbers && (!layer_ || all_true))  // the next layer reads what is known of the numbers
+    if (std::optional<Reading> reading = read_as_true(right_, given, [this](StepId step) { return truth(step); }))
+      return {std::move(*reading), &right_};
   const Reading formulas = *read_answer(right_, given, precision);
   Read best{formulas, &right_};
   std::optional<StepId> wrong = first_wrong_step(formulas);
-  const auto try_all = [&](const std::vector<FairPlan>& forms) {
-    for (const FairPlan& fair : forms) {
+  const auto try_all = [&](std::vector<FairPlan>& forms) {
+    for (FairPlan& fair : forms) {
       if (!wrong) return;
-      if (is_large() && is_alone(given, *wrong) &&
-          study::distance(*run_to(fair.plan, *wrong), *formulas.at(*wrong)->expected.numbers) <= same_number)
-        continue;  // it would say the same
+      if (is_large() && !given.input.numbers && is_alone(given, *wrong) && says_the_same(fair, *wrong)) continue;
       Reading reading = *read_answer(fair.plan, given, precision);
       const std::optional<StepId> now = first_wrong_step(reading);
       const bool later = !now || (*now > *wrong && *now > fair.rejoins);
@@ -190,19 +215,18 @@ LayerChecker::Read LayerChecker::read(const GivenMatrices& given, const Precisio
   const auto heads = static_cast<std::size_t>(problem_.heads);
   const bool usual = problem_.scale.kind == Scale::Kind::inverse_root_of_d_k;
   const Factors rounded = wrong && usual ? rounded_factors(problem_.d_k(), precision.factor_decimals) : Factors();
-  for (const ScaleFactor& factor : rounded)
-    try_all(with_factors(Factors(heads, factor)));  // the nearest explanation of all
-  Factors own(heads);                               // of each head the first with which it stays right longer
+  for (const ScaleFactor& factor : rounded) try_all(fair_plans(Factors(heads, factor)));  // the nearest explanation of all
+  Factors own(heads);  // of each head the first with which it stays right longer
   for (const ScaleFactor& factor : rounded) {
     if (!wrong || !name_of(*wrong).per_head) break;
-    const Reading reading = *read_answer(with_factors(Factors(heads, factor)).front().plan, given, precision);
+    const Reading reading = *read_answer(fair_plans(Factors(heads, factor)).front().plan, given, precision);
     for (std::size_t head = 0; head < heads; ++head) {
       const std::optional<StepId> before = first_wrong_step(formulas, head), now = first_wrong_step(reading, head);
       if (own[head].number == 0 && before && (!now || *now > *before)) own[head] = factor;
     }
   }
-  if (std::adjacent_find(own.begin(), own.end(), std::not_equal_to()) != own.end()) try_all(with_factors(own));
-  try_all(fair_);
+  if (std::adjacent_find(own.begin(), own.end(), std::not_equal_to()) != own.end()) try_all(fair_plans(own));
+  if (wrong) try_all(fair_plans());
   return best;
 }
 

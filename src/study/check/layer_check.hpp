@@ -17,7 +17,12 @@ class LayerChecker {
 
   const Problem& problem() const { return problem_; }
   bool has(StepId step) const { return right_.value(step).has_value(); }
-  const Tensor* truth(StepId step) const;  // of all heads; null where there is no such step
+  std::shared_ptr<const Tensor> truth(StepId step) const;  // of all heads; null where there is no such step
+  // Computes in one go what will be asked for.
+  void prepare_truth(const GivenMatrices& given) const;
+
+  // Whether the layer is large, and all that is given in it is what the formulas give from X on.
+  bool is_true(const GivenMatrices& given) const;
 
   // What there would be to judge, of an answer in which nothing is.
   void list(Report& report) const;
@@ -44,12 +49,14 @@ class LayerChecker {
     RowPlan plan;
     std::vector<Saying> remarks;
     StepId rejoins;
+    std::map<StepId, bool> says_the_same = {};  // as the formulas, where nothing is given before this step
   };
 
-  static std::vector<FairPlan> plans_of(std::vector<FairForm> forms);
-  // The fair forms with these factors, one for each head.
-  const std::vector<FairPlan>& with_factors(const Factors& factors) const;
-  Read read(const GivenMatrices& given, const Precision& precision) const;
+  void compute_truth(std::vector<StepId> steps) const;
+  // The fair forms with these factors, one for each head, or with none.
+  std::vector<FairPlan>& fair_plans(const Factors& factors = {}) const;
+  bool says_the_same(FairPlan& fair, StepId step) const;
+  Read read(const GivenMatrices& given, const Precision& precision, bool all_true = false) const;
   Read read_best(GivenMatrices& given, const Precision& precision, const Handed& received) const;
   bool is_large() const;
   Handed judge(const GivenMatrices& given, const Precision& precision, const Read& read, const Handed& received,
@@ -59,12 +66,12 @@ class LayerChecker {
 
   const Problem& problem_;
   std::optional<int> layer_;
-  RowPlan right_;
-  std::vector<FairPlan> fair_;
-  std::vector<Candidate> candidates_, pairs_;
-  Reading key_;  // the true numbers: nothing is given
+  const Plan plan_;
+  const RowPlan right_;  // the same as answers give it
+  const Candidates candidates_, pairs_;
   mutable std::mutex mutex_;
-  mutable std::map<Factors, std::vector<FairPlan>> with_factors_;
+  mutable std::map<StepId, std::shared_ptr<const Tensor>> truth_;  // of the steps that were asked for
+  mutable std::map<Factors, std::vector<FairPlan>> fair_;          // by the factors, none of those with the scale as it is
 };
 
 }  // namespace mha::study

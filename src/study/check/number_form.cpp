@@ -109,14 +109,15 @@ double NumberForm::half_unit() const {
 double evidence(const Floats& kind, std::span<const double> numbers, const double* true_numbers,
                 const io::Writing& writing) {
   const std::size_t stride = 1 + numbers.size() / most_looked_at;
-  const double unit = std::max(std::pow(10.0, -writing.decimals), least_place(numbers, stride));
+  std::optional<double> unit;
   double sum = 0;
   for (std::size_t i = 0; i < numbers.size(); i += stride) {
     const double number = numbers[i];
     // What is larger than all of them stands for −∞.
     if (number == 0 || !(std::abs(number) <= kind.arithmetic.greatest)) continue;
     if (true_numbers != nullptr && std::abs(number - true_numbers[i]) <= same_as_true * std::abs(number)) continue;
-    sum += evidence_of(kind, number, writing.all_in_e_notation ? last_place(number, writing.digits) : unit);
+    if (!unit) unit = std::max(std::pow(10.0, -writing.decimals), least_place(numbers, stride));
+    sum += evidence_of(kind, number, writing.all_in_e_notation ? last_place(number, writing.digits) : *unit);
   }
   return sum;
 }

@@ -7,20 +7,10 @@ namespace mha::study {
 namespace {
 
 // What has a shape and no numbers: plans are made of it, and nothing is computed.
-class NoNumbers : public Stored {
- public:
-  void read_rows(Index, Index, double*) const override { refuse(); }
-  void read_rows(Index, Index, float*) const override { refuse(); }
-
- private:
-  [[noreturn]] static void refuse() {
-    throw Error({"this problem has sizes alone, and no numbers to compute with", "这道题只有大小，没有可供计算的数"});
-  }
-};
-
 Tensor hollow(const Shape& shape) {
-  static const auto nothing = std::make_shared<const NoNumbers>();
-  return {shape, nothing};
+  return by_rule(shape, [](Index, double*) {
+    throw Error({"this problem has sizes alone, and no numbers to compute with", "这道题只有大小，没有可供计算的数"});
+  });
 }
 
 // As wide as it was, or as wide as what it went along with.

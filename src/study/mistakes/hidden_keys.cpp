@@ -6,35 +6,48 @@
 namespace mha::study {
 namespace {
 
+template <typename Holds>
+bool any_entry(const Tensor& of, Holds holds) {
+  const Index cols = of.shape().cols;
+  std::vector<double> room;
+  for (Index i = 0; i < of.size() / cols; ++i) {
+    const double* row = of.row(i, room);
+    if (std::any_of(row, row + cols, holds)) return true;
+  }
+  return false;
+}
+
 bool hides(const Tensor& mask) {
-  return std::count(mask.data(), mask.data() + mask.size(), minus_infinity) > 0;
+  return any_entry(mask, [](double number) { return number == minus_infinity; });
 }
 
 }  // namespace
 
 std::optional<Tensor> keep_of(const Plan& plan) {
   Shape shape;
-  std::vector<const Tensor*> hiding;
+  std::vector<std::shared_ptr<const Tensor>> hiding;
   for (const Value& value : plan.values) {
     if (value.step == StepId::masked) shape.rows = value.shape.rows, shape.cols = value.shape.cols;
     if (value.role != Value::Role::mask || !hides(*value.constant)) continue;
-    hiding.push_back(value.constant.get());
+    hiding.push_back(value.constant);
     shape.batch = std::max(shape.batch, value.shape.batch);
     shape.heads = std::max(shape.heads, value.shape.heads);
   }
   if (hiding.empty()) return std::nullopt;
-  Tensor keep(shape);
-  for_each_entry(shape, [&](const Entry& entry) {
-    const auto lets = [&](const Tensor* mask) { return mask->spread(shape, entry) != minus_infinity; };
-    keep.at(entry) = std::all_of(hiding.begin(), hiding.end(), lets) ? 1 : 0;
+  return by_rule(shape, [shape, hiding](Index row, double* to) {
+    const Index matrix = row / shape.rows;
+    std::vector<double> room;
+    std::fill_n(to, shape.cols, 1.0);
+    for (const auto& mask : hiding) {
+      const double* numbers = mask->row(shape, matrix / shape.heads, matrix % shape.heads, row % shape.rows, room);
+      for (Index j = 0; j < shape.cols; ++j)
+        if (numbers[mask->shape().cols == 1 ? 0 : j] == minus_infinity) to[j] = 0;
+    }
   });
-  return keep;
 }
 
 Tensor choose(const Tensor& keep, double where_kept, double where_hidden) {
-  Tensor result(keep.shape());
-  for (Index i = 0; i < keep.size(); ++i) result.data()[i] = keep.data()[i] == 1 ? where_kept : where_hidden;
-  return result;
+  return changed(std::make_shared<const Tensor>(keep), [=](double kept) { return kept == 1 ? where_kept : where_hidden; });
 }
 
 std::vector<ValueId> unhidden_terms(PlanEditor& edit) {
@@ -46,10 +59,10 @@ std::vector<ValueId> unhidden_terms(PlanEditor& edit) {
       terms.push_back(sum[i]);
       continue;
     }
-    Tensor rest = *mask.constant;
-    std::replace(rest.data(), rest.data() + rest.size(), minus_infinity, 0.0);
-    const bool adds_nothing = std::count(rest.data(), rest.data() + rest.size(), 0.0) == rest.size();
-    if (!adds_nothing) terms.push_back(edit.constant(mask.symbol + "′", std::move(rest)));
+    const auto is_added = [](double number) { return number != 0 && number != minus_infinity; };
+    if (!any_entry(*mask.constant, is_added)) continue;
+    const auto rest = [](double number) { return number == minus_infinity ? 0 : number; };
+    terms.push_back(edit.constant(mask.symbol + "′", changed(mask.constant, rest)));
   }
   return terms;
 }

@@ -1,7 +1,9 @@
 // What the masks of a plan do, taken apart: which keys they hide, and which numbers they add besides.
 #pragma once
 
+#include <algorithm>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "study/mistakes/plan_editor.hpp"
@@ -9,6 +11,17 @@
 namespace mha::study {
 
 inline constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+
+// Another number for each entry, row by row as they are asked for: whatever has the size of the scores stays a rule.
+template <typename Change>
+Tensor changed(std::shared_ptr<const Tensor> of, Change change) {
+  const Shape shape = of->shape();
+  return by_rule(shape, [of = std::move(of), change](Index i, double* to) {
+    std::vector<double> room;
+    const double* row = of->row(i, room);
+    std::transform(row, row + of->shape().cols, to, change);
+  });
+}
 
 // 1 where a query may attend to the key, 0 where a mask hides it: b×h×n×m, where b and h may be 1. Nothing where there is
 // no mask that hides a key.

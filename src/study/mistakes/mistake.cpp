@@ -14,16 +14,6 @@
 namespace mha::study {
 namespace {
 
-// Whether this entry of the sum is −∞, whatever the numbers of its first operand.
-bool is_hidden(const Plan& plan, const Step& sum, const Entry& entry) {
-  double total = 0;
-  for (std::size_t term = 1; term < sum.in.size(); ++term) {
-    const Value& value = plan.value(sum.in[term]);
-    if (value.constant) total += value.constant->spread(plan.value(sum.out).shape, entry);
-  }
-  return std::isinf(total) && total < 0;
-}
-
 // What this softmax normalises together: the slice to which an entry of batch × heads × rows × cols belongs, by number.
 Index slice_of(Softmax::Over over, const Shape& shape, const Entry& entry) {
   const auto& [item, head, i, j] = entry;
@@ -50,11 +40,25 @@ bool meets_empty_slice(const Plan& plan, const Step& softmax) {
   }
   const Softmax::Over over = softmax.softmax.over;
   std::vector<bool> seen(static_cast<std::size_t>(shape.size()), false), open = seen;
-  for_each_entry(shape, [&](const Entry& entry) {
-    const auto slice = static_cast<std::size_t>(slice_of(over, shape, entry));
-    seen[slice] = true;
-    if (!open[slice] && !is_hidden(plan, *sum, entry)) open[slice] = true;
-  });
+  std::vector<double> room, added(static_cast<std::size_t>(shape.cols));
+  for (Index row = 0; row < shape.size() / shape.cols; ++row) {
+    Entry at{row / shape.rows / shape.heads, row / shape.rows % shape.heads, row % shape.rows, 0};
+    std::fill(added.begin(), added.end(), 0.0);
+    for (std::size_t term = 1; term < sum->in.size(); ++term) {
+      const Value& value = plan.value(sum->in[term]);
+      const double* numbers = value.constant ? value.constant->row(whole, at.item, at.head, at.row, room) : nullptr;
+      for (Index j = 0; numbers != nullptr && j < shape.cols; ++j)
+        added[static_cast<std::size_t>(j)] += numbers[value.shape.cols == 1 ? 0 : j];
+    }
+    for (; at.column < shape.cols; ++at.column) {
+      const auto slice = static_cast<std::size_t>(slice_of(over, shape, at));
+      const double number = added[static_cast<std::size_t>(at.column)];  // whatever the first term is
+      seen[slice] = true;
+      if (std::isinf(number) && number < 0) continue;
+      open[slice] = true;
+      if (over == Softmax::Over::row) break;
+    }
+  }
   return seen != open;
 }
 
@@ -123,21 +127,21 @@ Variants Forms::finish(std::string_view mistake) && {
 }
 
 Variants Mistake::variants(const Problem& problem) const {
-  Forms forms(problem, make_plan(problem));
-  make(forms);
-  return answers_of(std::move(forms).finish(id));
+  return MistakePair{this}.variants(problem, make_plan(problem));
 }
 
-Variants MistakePair::variants(const Problem& problem) const {
-  Forms forms(problem, make_plan(problem));
+Variants MistakePair::variants(const Problem& problem, const Plan& right) const {
+  Forms forms(problem, right);
   first->make(forms);
+  Variants made = std::move(forms).finish(first->id);
+  if (second == nullptr) return answers_of(std::move(made));
   Variants both;
-  for (Variant& form : std::move(forms).finish(first->id)) {
+  for (Variant& form : made) {
     Forms further(problem, std::move(form.plan));
     second->make(further);
-    for (Variant& made : std::move(further).finish(second->id)) {
-      if (!form.detail.empty()) made.detail = form.detail + (made.detail.empty() ? "" : "; ") + made.detail;
-      both.push_back(std::move(made));
+    for (Variant& twice : std::move(further).finish(second->id)) {
+      if (!form.detail.empty()) twice.detail = form.detail + (twice.detail.empty() ? "" : "; ") + twice.detail;
+      both.push_back(std::move(twice));
     }
   }
   return answers_of(std::move(both));

@@ -35,6 +35,15 @@ struct Mistake {
   Variants variants(const Problem& problem) const;
 };
 
+// Two mistakes that go together in programs, or one alone.
+struct MistakePair {
+  const Mistake* first;
+  const Mistake* second = nullptr;
+
+  // `right`: the plan of the problem.
+  Variants variants(const Problem& problem, const Plan& right) const;
+};
+
 // What a sentence says of products with weights, as this layout stores them: X·W_Q, or X·W_Qᵀ.
 std::string in_layout(std::string_view sentence, Layout layout);
 
@@ -44,13 +53,6 @@ std::span<const Mistake> mistakes();
 // Null where no mistake has this id.
 const Mistake* find_mistake(std::string_view id);
 
-// Two mistakes that go together in programs.
-struct MistakePair {
-  const Mistake* first;
-  const Mistake* second;
-
-  Variants variants(const Problem& problem) const;
-};
 std::vector<MistakePair> mistake_pairs();
 
 // A plan as answers give its rows: with grouped heads K, K_rot and V, too, have one matrix for each query head.

@@ -184,17 +184,18 @@ void causal_shifted(Forms& forms, Index shift) {
 void mask_transposed(Forms& forms) {
   for (const Mask::Kind kind : {Mask::Kind::allow, Mask::Kind::block})
     other_masks(forms, kind, [&](const Mask& mask) -> std::optional<Tensor> {
-      const Tensor numbers = mask_tensor(mask, forms.problem);
-      const Shape& shape = numbers.shape();
+      const auto numbers = std::make_shared<const Tensor>(mask_tensor(mask, forms.problem));
+      const Shape shape = numbers->shape();
       if (shape.rows != shape.cols) return std::nullopt;
-      Tensor turned(shape);
-      for_each_entry(shape, [&](const Entry& at) { turned.at(at) = numbers.at(at.item, at.head, at.column, at.row); });
-      return turned;
+      return by_rule(shape, [=](Index row, double* to) {
+        const double* matrix = numbers->data() + row / shape.rows * shape.rows * shape.cols;
+        for (Index j = 0; j < shape.cols; ++j) to[j] = matrix[j * shape.cols + row % shape.rows];
+      });
     });
   other_masks(forms, Mask::Kind::causal, [&](const Mask& mask) {
-    Tensor numbers = causal_moved(mask, forms.problem, [](Index offset) { return offset - 1; });
-    for (Index i = 0; i < numbers.size(); ++i) numbers.data()[i] = numbers.data()[i] == 0 ? minus_infinity : 0;
-    return std::optional(std::move(numbers));
+    Tensor before = causal_moved(mask, forms.problem, [](Index offset) { return offset - 1; });
+    return std::optional(changed(std::make_shared<const Tensor>(std::move(before)),
+                                 [](double number) { return number == 0 ? minus_infinity : 0; }));
   });
 }
 

@@ -45,10 +45,13 @@ void elementwise_product(Forms& forms) {
 ValueId newest_first(PlanEditor& edit, StepId id, ValueId rows) {
   const Shape shape = edit.shape(StepId::scores);
   const Index n = shape.cols;
-  Tensor reversed({1, 1, n, n + 1}), last({1, 1, n, n + 1}), seen({1, 1, n, n});
-  reversed.fill(0), last.fill(0);
-  for (Index i = 0; i < n; ++i) reversed.at(0, 0, n - 1 - i, i + 1) = last.at(0, 0, i, i + 1) = 1;
-  for_each_entry(seen.shape(), [&](const Entry& at) { seen.at(at) = at.column <= at.row ? 1 : 0; });
+  const auto with_one = [n](auto column) {
+    return by_rule({1, 1, n, n + 1}, [=](Index row, double* to) { std::fill_n(to, n + 1, 0.0), to[column(row)] = 1; });
+  };
+  Tensor reversed = with_one([n](Index row) { return n - row; }), last = with_one([](Index row) { return row + 1; });
+  const Tensor seen = by_rule({1, 1, n, n}, [n](Index row, double* to) {
+    for (Index j = 0; j < n; ++j) to[j] = j <= row ? 1 : 0;
+  });
   const ValueId wide = edit.insert({Op::product, id, {rows, edit.constant("reversed", std::move(reversed))}});
   const ValueId narrow = edit.insert({Op::reshape, id, {wide}}, {shape.batch, shape.heads, n + 1, n});
   const ValueId moved = edit.insert({Op::product, id, {edit.constant("last", std::move(last)), narrow}});
@@ -61,10 +64,12 @@ ValueId newest_first(PlanEditor& edit, StepId id, ValueId rows) {
 void cache_reversed(Forms& forms) {
   const std::optional<Tensor> keep = keep_of(forms.right);
   bool can_be_cached = keep && !forms.problem.X_kv;
-  if (can_be_cached)
-    for_each_entry(keep->shape(), [&](const Entry& at) {
-      if (at.column > at.row && keep->at(at) == 1) can_be_cached = false;
-    });
+  std::vector<double> room;
+  for (Index i = 0; can_be_cached && i < keep->size() / keep->shape().cols; ++i) {
+    const double* row = keep->row(i, room);
+    const double* later = row + std::min(i % keep->shape().rows + 1, keep->shape().cols);
+    can_be_cached = std::find(later, row + keep->shape().cols, 1.0) == row + keep->shape().cols;
+  }
   for (const char* which : {"K, V", "K", "V"}) {
     if (!can_be_cached) return;
     PlanEditor& edit = forms.add(which);

@@ -46,9 +46,11 @@ Written written(const Plan& plan, const Trace& trace) {
   return result;
 }
 
-Trace simulate(const Plan& plan, const Plan* whole) {
+Trace simulate(const Plan& plan, const Plan* whole, std::optional<StepId> only) {
   compute::RunOptions options;
-  options.keep.assign(plan.values.size(), true);
+  options.keep.assign(plan.values.size(), !only);
+  for (std::size_t id = 0; id < plan.values.size(); ++id)
+    if (only && plan.values[id].step == only) options.keep[id] = true;
   options.whole = whole;
   return compute::run(plan, options);
 }
@@ -60,7 +62,7 @@ StepId result_of(const Plan& layer) {
   return last;
 }
 
-Layered layered(const Problem& problem, const PlanOf& plan_of) {
+Layered layered(const Problem& problem, const PlanOf& plan_of, bool with_numbers) {
   Layered result;
   result.problems = problem.layers.empty() ? std::vector{problem} : problem.layers;
   result.problems.back().final_norm = problem.final_norm;
@@ -70,10 +72,12 @@ Layered layered(const Problem& problem, const PlanOf& plan_of) {
     if (!(received->shape() == layer.X.shape())) break;
     layer.X = *received;
     layer.earlier = earlier;
+    if (!with_numbers && &layer == &result.problems.back()) break;
     if (result.problems.size() > 1) earlier.push_back(std::make_shared<const Tensor>(*received));
     const Plan plan = plan_of(layer, static_cast<int>(result.numbers.size()));
-    result.numbers.push_back(written(plan, simulate(plan)));
-    received = result.numbers.back()[at(result_of(plan))].get();
+    const StepId last = result_of(plan);
+    result.numbers.push_back(written(plan, simulate(plan, nullptr, with_numbers ? std::nullopt : std::optional(last))));
+    received = result.numbers.back()[at(last)].get();
   }
   return result;
 }

@@ -13,8 +13,9 @@ namespace mha::study {
 using Written = std::array<std::shared_ptr<const Tensor>, step_count>;
 Written written(const Plan& plan, const Trace& trace);
 
-// Computes the plan, keeping all values; where it is a part of a whole, with the bits of that.
-Trace simulate(const Plan& plan, const Plan* whole = nullptr);
+// Computes the plan, keeping all values, or `only` what is written down as one step; where it is a part of a whole, with
+// the bits of that.
+Trace simulate(const Plan& plan, const Plan* whole = nullptr, std::optional<StepId> only = {});
 
 // The step whose result a layer gives.
 StepId result_of(const Plan& layer);
@@ -25,10 +26,11 @@ struct Layered {
   std::vector<Problem> problems;
   std::vector<Written> numbers;
 };
-// `plan_of`: how a layer, counted from 0, is computed.
+// `plan_of`: how a layer, counted from 0, is computed. Not `with_numbers`, no more is computed than the layers read.
 using PlanOf = std::function<Plan(const Problem& layer, int number)>;
 Layered layered(
-    const Problem& problem, const PlanOf& plan_of = [](const Problem& layer, int) { return answer_plan(layer); });
+    const Problem& problem, const PlanOf& plan_of = [](const Problem& layer, int) { return answer_plan(layer); },
+    bool with_numbers = true);
 
 // The largest |a − b| / max(1, |b|): infinite where the shapes differ or one of the two is NaN or infinite alone.
 double distance(const Tensor& a, const Tensor& b);
