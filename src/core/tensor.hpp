@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cassert>
-#include <vector>
 
 #include "core/numbers.hpp"
 #include "core/stored.hpp"

@@ -79,8 +79,8 @@ Report Checker::check(io::Answer answer) const {
   Budget budget;
   std::size_t place = 0;
   Handed handed;
-  handed.all_true =
-      std::all_of(given.begin(), given.end(), [&](const GivenMatrices& layer) { return layers_[place++].is_true(layer); });
+  handed.all_true = count > 1 && std::all_of(given.begin(), given.end(),
+                                             [&](const GivenMatrices& layer) { return layers_[place++].is_true(layer); });
   std::vector<Handed> received_by;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const Report before = report;

@@ -1,8 +1,6 @@
 // Which known mistakes explain a wrong step: each is made on the person's own numbers and compared with what was given.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <mutex>
 
 #include "study/check/answer_walk.hpp"

@@ -122,41 +122,34 @@ std::vector<Row> keyless_rows(const Problem& problem) {
 
 // 1/m is added to what is 0 in these rows.
 void empty_is_uniform(PlanEditor& edit, const Problem& problem) {
-  Tensor shares({problem.batch(), problem.heads, problem.queries(), problem.keys()});
+  Tensor shares({problem.batch(), problem.heads, problem.queries(), 1});
   shares.fill(0);
   for (const Row& row : keyless_rows(problem))
-    std::fill_n(shares.matrix(row.item, row.head) + row.query * problem.keys(), problem.keys(),
-                1 / static_cast<double>(problem.keys()));
-  const ValueId constant = edit.constant("1/m", std::move(shares));
-  edit.append({Op::add, StepId::weights, {constant}});
+    shares.at(row.item, row.head, row.query, 0) = 1 / static_cast<double>(problem.keys());
+  edit.append({Op::add, StepId::weights, {edit.constant("1/m", std::move(shares))}});
 }
 
-// A number as programs add it in place of −∞, in these rows alone.
-void empty_is_filled(PlanEditor& edit, const Problem& problem) {
-  const Shape shape = edit.operand(edit.value(StepId::masked)).shape;
+// A number as programs add it in place of −∞, once for each mask, in these rows alone.
+void empty_is_filled(PlanEditor& edit, const Problem&) {
   if (edit.step(StepId::masked).op != Op::add) return;
-  Tensor fill({problem.batch(), problem.heads, shape.rows, shape.cols});
-  fill.fill(0);
-  std::vector<double> room;
-  for (const ValueId id : edit.step(StepId::masked).in) {
-    const Value& mask = edit.operand(id);
-    if (mask.role != Value::Role::mask) continue;
-    for (Index item = 0; item < problem.batch(); ++item)
-      for (Index head = 0; head < problem.heads; ++head)
-        for (Index i = 0; i < shape.rows; ++i) {
-          const double* row = mask.constant->row(fill.shape(), item, head, i, room);
-          for (Index j = 0; j < shape.cols; ++j)
-            if (row[mask.shape.cols == 1 ? 0 : j] == minus_infinity) fill.at(item, head, i, j) += usual_fill;
-        }
-  }
-  Tensor hides = fill;
-  for (Index i = 0; i < hides.size(); ++i) hides.data()[i] = hides.data()[i] == 0 ? 0 : minus_infinity;
-  for (const Row& row : keyless_rows(problem)) {
-    const Index at = row.query * shape.cols;
-    std::copy_n(fill.matrix(row.item, row.head) + at, shape.cols, hides.matrix(row.item, row.head) + at);
-  }
+  std::vector<std::shared_ptr<const Tensor>> masks;
+  for (const ValueId id : edit.step(StepId::masked).in)
+    if (edit.operand(id).role == Value::Role::mask) masks.push_back(edit.operand(id).constant);
+  const Shape shape = edit.operand(edit.value(StepId::masked)).shape;
+  const auto fill = [shape, masks](Index row, double* to) {
+    const Index matrix = row / shape.rows;
+    std::vector<double> room;
+    std::fill_n(to, shape.cols, 0.0);
+    for (const auto& mask : masks) {
+      const double* numbers = mask->row(shape, matrix / shape.heads, matrix % shape.heads, row % shape.rows, room);
+      for (Index j = 0; j < shape.cols; ++j)
+        if (numbers[mask->shape().cols == 1 ? 0 : j] == minus_infinity) to[j] += usual_fill;
+    }
+    if (std::find(to, to + shape.cols, 0.0) == to + shape.cols) return;
+    for (Index j = 0; j < shape.cols; ++j) to[j] = to[j] == 0 ? 0 : minus_infinity;
+  };
   std::vector<ValueId> terms = unhidden_terms(edit);
-  terms.push_back(edit.constant("mask", std::move(hides)));
+  terms.push_back(edit.constant("mask", by_rule(shape, fill)));
   edit.replace({Op::add, StepId::masked, std::move(terms)});
 }
 

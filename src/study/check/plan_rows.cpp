@@ -87,11 +87,11 @@ void Taint::spread_to(StepId step) {
 // Where entries are only moved, each may come from another head; else all entries of a head read the same heads.
 void Taint::spread(const Step& step) {
   const Shape& to = rows_.plan.value(step.out).shape;
-  const auto is_tainted = [&](ValueId id) {
-    const std::vector<bool>& heads = heads_[static_cast<std::size_t>(id)];
-    return std::find(heads.begin(), heads.end(), true) != heads.end();
-  };
-  if (std::none_of(step.in.begin(), step.in.end(), is_tainted)) return;
+  if (std::none_of(step.in.begin(), step.in.end(), [&](ValueId id) {
+        const std::vector<bool>& heads = heads_[static_cast<std::size_t>(id)];
+        return std::find(heads.begin(), heads.end(), true) != heads.end();
+      }))
+    return;
   const bool moves = info_of(step.op).moves;
   std::vector<bool>& out = heads_[static_cast<std::size_t>(step.out)];
   const auto mark = [&](std::size_t head, Index row, Index column) {

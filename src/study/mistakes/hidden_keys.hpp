@@ -1,10 +1,7 @@
 // What the masks of a plan do, taken apart: which keys they hide, and which numbers they add besides.
 #pragma once
 
-#include <algorithm>
 #include <limits>
-#include <memory>
-#include <vector>
 
 #include "study/mistakes/plan_editor.hpp"
 
