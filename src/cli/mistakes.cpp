@@ -5,6 +5,7 @@
 #include "cli/input.hpp"
 #include "cli/output.hpp"
 #include "show/pages/page.hpp"
+#include "show/words/notation.hpp"
 #include "study/mistakes/simulate.hpp"
 
 namespace mha::cli {
@@ -26,13 +27,13 @@ constexpr Text what_header{"what was done, and the remedy", "错在哪里，应�
 
 // Under the title of the first step that shows them.
 void add_by_step(const std::vector<const study::Mistake*>& list, show::PageBuilder& page, Layout layout = {}) {
-  for (const StepName& step : step_names) {
+  for (const StepName& step : row_names) {
     show::Table table;
     for (const study::Mistake* mistake : list)
       if (mistake->first == step.step)
         table.rows.push_back({std::string(mistake->id), study::in_layout(page.say(mistake->what), layout)});
     if (table.rows.empty()) continue;
-    page.add(show::StepHeading{{}, page.say(step.title), std::string(step.id), {}});
+    page.add(show::StepHeading{{}, show::title(step.step, page.language()), std::string(step.id), {}});
     table.header = page.header(id_header, what_header);
     page.add(std::move(table));
   }

@@ -7,14 +7,6 @@
 namespace mha::show {
 namespace {
 
-// "scores" for "Scores", but "MLP": titles stand within sentences here.
-std::string within(const Text& title, Language language) {
-  std::string text(title.in(language));
-  const auto is_capital = [&](std::size_t i) { return i < text.size() && text[i] >= 'A' && text[i] <= 'Z'; };
-  if (is_capital(0) && !is_capital(1)) text[0] = static_cast<char>(text[0] - 'A' + 'a');
-  return text;
-}
-
 std::string loss_formula(const Scene& scene, const std::string& P) {
   const Language language = scene.options.language;
   switch (scene.whole.loss->kind) {

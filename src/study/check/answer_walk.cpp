@@ -51,16 +51,20 @@ class Walk {
   std::optional<Reading> walk(const GoOn& go_on) {
     for (std::size_t id = 0; id < values_.size(); ++id)
       if (plan_.values[id].constant) use(static_cast<ValueId>(id), as_stored(plan_.values[id]));
+    if (rows_.loss_gradient && given_.gradient.numbers) use(*rows_.loss_gradient, given_.gradient);
     read_input();
+    const bool goes_back = plan_.is_backward(plan_.steps.back());  // and then reads anything again
     for (const Step& step : plan_.steps) {
       const std::optional<StepId>& row = plan_.value(step.out).step;
-      if (start_.reading != nullptr && step.id < start_.first) {
+      if (start_.reading != nullptr && step.id < start_.first && (row || !goes_back)) {
         if (row) take_over(*row, step.out);
         continue;
       }
-      const Uncertain computed = compute(step);
+      Uncertain computed = compute(step);
       if (!row) {
-        use(step.out, computed);
+        // The parts of a sum are written down as well, and rounded then.
+        if (precision_.propagated && plan_.is_backward(step)) computed.radius = between(computed, &step);
+        use(step.out, std::move(computed));
         continue;
       }
       read(*row, step, computed);
@@ -293,6 +297,12 @@ class Walk {
     reading_->used = {any ? numbers : computed.numbers, radius, draws.take()};
   }
 
+  std::shared_ptr<Tensor> between(const Uncertain& computed, const Step* step) const {
+    auto radius = std::make_shared<Tensor>(computed.numbers->shape());
+    for (Index i = 0; i < radius->size(); ++i) radius->data()[i] = radius_between(computed, step, i);
+    return radius;
+  }
+
   // A number that was not handed in was rounded as well, unless it was only placed, and was rounded before.
   double radius_between(const Uncertain& computed, const Step* step, Index i) const {
     const double known = computed.radius ? computed.radius->data()[i] : 0, number = computed.numbers->data()[i];
@@ -340,11 +350,11 @@ std::optional<Reading> read_answer(const RowPlan& plan, const GivenMatrices& giv
 std::optional<Reading> read_as_true(const RowPlan& plan, const GivenMatrices& given) {
   compute::RunOptions options;
   options.keep.assign(plan.plan.values.size(), false);
-  for (const StepName& name : step_names)
+  for (const StepName& name : row_names)
     if (const std::optional<ValueId> id = plan.value(name.step)) options.keep[at_id(*id)] = given.heads(name.step) > 0;
   const Trace trace = compute::run(plan.plan, options);
   Reading reading;
-  for (const StepName& name : step_names) {
+  for (const StepName& name : row_names) {
     const std::optional<ValueId> id = plan.value(name.step);
     if (!id) continue;
     StepReading& row = reading.steps[static_cast<std::size_t>(name.step)].emplace();

@@ -42,16 +42,36 @@ void tell_misplaced(const io::Answer& answer, int layers, Report& report) {
 }  // namespace
 
 Checker::Checker(const Problem& problem, const ToleranceOptions& tolerance) : tolerance_(tolerance) {
-  if (problem.layers.empty()) {
+  if (problem.layers.empty() && !problem.loss) {
     layers_.emplace_back(problem, std::nullopt);
     return;
   }
   problems_ = layered(problem).problems;
-  for (std::size_t i = 0; i < problems_.size(); ++i) layers_.emplace_back(problems_[i], static_cast<int>(i));
+  if (problem.loss) backward_problems_ = problems_;
+  for (std::size_t i = 0; i < problems_.size(); ++i) {
+    const std::optional<int> layer = problem.layers.empty() ? std::nullopt : std::optional(static_cast<int>(i));
+    problems_[i].loss.reset();
+    layers_.emplace_back(problems_[i], layer);
+    if (problem.loss) backward_.emplace_back(backward_problems_[i], layer);
+  }
+}
+
+const Tensor* Checker::truth(std::size_t layer, StepId step) const {
+  if (!is_gradient(step)) return layers_[layer].truth(step);
+  return backward_.empty() ? nullptr : backward_[layer].truth(step);
 }
 
 Report Checker::check(const io::Answer& answer) const {
   const int count = static_cast<int>(layers_.size());
+  const auto goes_back = [](const io::AnswerMatrix& matrix) { return is_gradient(matrix.step); };
+  if (backward_.empty() && std::any_of(answer.matrices.begin(), answer.matrices.end(), goes_back)) {
+    io::Answer forward = answer;
+    std::erase_if(forward.matrices, goes_back);
+    forward.unknown.push_back(
+        say({"gradients were passed over: the problem has no loss; write --loss sum, or as `mha gradient --help` says",
+             "各梯度已忽略：题目没有 loss；请写 --loss sum，或照 `mha gradient --help` 所说"}));
+    return check(forward);
+  }
   Report report;
   report.name = answer.name;
   report.layers = count;
@@ -64,12 +84,12 @@ Report Checker::check(const io::Answer& answer) const {
     const LayerChecker& layer = layers_[static_cast<std::size_t>(i)];
     given.emplace_back(answer, layer.problem(), i, count);
     report.blanks += given.back().fill_hidden(layer.truth(StepId::masked));
-    if (const auto remark = given.back().spread_groups(layer.problem(), [&](StepId step) { return layer.truth(step); }))
-      add_once(report.remarks, *remark);
+    const auto truth_of = [&](StepId step) { return truth(static_cast<std::size_t>(i), step); };
+    if (const auto remark = given.back().spread_groups(layer.problem(), truth_of)) add_once(report.remarks, *remark);
   }
   tell_misplaced(answer, count, report);
   const Precision precision =
-      recognise_forms(given, tolerance_, [this](std::size_t layer, StepId step) { return layers_[layer].truth(step); });
+      recognise_forms(given, tolerance_, [this](std::size_t layer, StepId step) { return truth(layer, step); });
   for (std::size_t i = 0; i < given.size(); ++i)
     tell_forms(given[i], count > 1 ? std::optional(static_cast<int>(i)) : std::nullopt, report);
   std::stable_sort(report.judged.begin(), report.judged.end(),
@@ -80,6 +100,7 @@ Report Checker::check(const io::Answer& answer) const {
   for (std::size_t i = 0; i < given.size(); ++i) {
     const Report before = report;
     const Handed received = received_by.emplace_back(handed);
+    given[i].sound_input = received.sound;
     handed = layers_[i].check(given[i], precision, received, budget, report);
     if (const auto better = blame_earlier({std::span(given).first(i + 1), received_by}, precision, budget, before, report))
       handed = *better;
@@ -89,11 +110,13 @@ Report Checker::check(const io::Answer& answer) const {
     ++report.inferred;
     handed = layers_[i].check(passed_on, precision, received, budget, report);
   }
+  if (!backward_.empty()) check_backwards(given, precision, report);
   report.of = nothing_given().of;
   const auto is_judged = [](const StepVerdict& step) {  // X is the problem's own
     return step.verdict != Verdict::not_given && (step.step != StepId::X || step.verdict == Verdict::wrong);
   };
   const auto is_step = [&](StepId step) {
+    if (is_gradient(step)) return !backward_.empty();
     return std::any_of(layers_.begin(), layers_.end(),
                        [&](const LayerChecker& layer) { return layer.has(placed(step, layer.problem().is_post_norm())); });
   };
@@ -106,10 +129,48 @@ Report Checker::check(const io::Answer& answer) const {
   return report;
 }
 
+// From the last layer to the first, each with what it read on the way there.
+void Checker::check_backwards(std::vector<GivenMatrices>& given, const Precision& precision, Report& report) const {
+  Budget budget;
+  Handed handed;
+  for (std::size_t i = given.size(); i-- > 0;) {
+    GivenMatrices own = given[i];
+    if (i + 1 < given.size()) own = own.without(gradient_of(backward_[i].result()), {0});
+    if (i > 0) own.take(given[i - 1], gradient_of(backward_[i - 1].result()), StepId::d_X);
+    own.sound_gradient = handed.sound;
+    Report found;
+    found.steps = report.steps;
+    handed = backward_[i].check(own, precision, Handed(handed), budget, found);
+    found.steps.erase(found.steps.begin(), found.steps.begin() + static_cast<std::ptrdiff_t>(report.steps.size()));
+    add_backward(i, found, report);
+  }
+}
+
+void Checker::add_backward(std::size_t layer, const Report& found, Report& report) const {
+  const auto place = [&](LayerStep& own) {
+    if (own.step == StepId::d_X && layer > 0)
+      own = {static_cast<int>(layer) - 1, gradient_of(backward_[layer - 1].result())};
+    else if (layer + 1 < backward_.size() && own.step == gradient_of(backward_[layer].result()))
+      return false;
+    return is_gradient(own.step);
+  };
+  for (StepVerdict step : found.steps)
+    if (place(step)) report.steps.push_back(step);
+  for (Finding finding : found.findings)
+    if (place(finding)) report.findings.push_back(std::move(finding));
+  for (const Saying& remark : found.remarks) add_once(report.remarks, remark);
+  for (const Saying& key : found.unknown) add_once(report.unknown, key);
+}
+
 Report Checker::nothing_given() const {
   Report report;
   report.layers = static_cast<int>(layers_.size());
   for (const LayerChecker& layer : layers_) layer.list(report);
+  for (std::size_t i = backward_.size(); i-- > 0;) {
+    Report own;
+    backward_[i].list(own);
+    add_backward(i, own, report);
+  }
   report.of = static_cast<Index>(report.steps.size());
   return report;
 }

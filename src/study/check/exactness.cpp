@@ -339,7 +339,13 @@ Tensor StepTaker::radius_of_terms(const Step& step, const std::vector<Uncertain>
 
 std::shared_ptr<const Tensor> StepTaker::radius(const Step& step, const std::vector<Uncertain>& operands,
                                                 const Tensor& result, const FloatingPoint& arithmetic) {
-  const auto shared = [](Tensor radius) { return std::make_shared<const Tensor>(std::move(radius)); };
+  // Where operands may be anything, so may the result.
+  const auto shared = [&](Tensor radius) {
+    for (Index i = 0; i < radius.size(); ++i)
+      if (std::isnan(radius.data()[i]) && std::isfinite(result.data()[i]))
+        radius.data()[i] = std::numeric_limits<double>::infinity();
+    return std::make_shared<const Tensor>(std::move(radius));
+  };
   switch (step.op) {
     case Op::product:
     case Op::multiply:

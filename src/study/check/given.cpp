@@ -40,13 +40,28 @@ Index matrices_in(const io::AnswerMatrix& matrix) {
   return count;
 }
 
-StepId packed_form_of(StepId step) {
-  if (step == StepId::Q) return StepId::packed_Q;
-  return step == StepId::K ? StepId::packed_K : StepId::packed_V;
+// The row under the same name that belongs to all heads; nothing where there is none.
+std::optional<StepId> packed_form_of(StepId step) {
+  for (const StepName& name : row_names)
+    if (!name.per_head && name.symbol == name_of(step).symbol && name_of(step).per_head) return name.step;
+  return std::nullopt;
 }
 
-bool is_projection(StepId step) {
-  return step == StepId::Q || step == StepId::K || step == StepId::V;
+// Columns `from` to `to` of a matrix, or with `rows` its rows.
+io::AnswerMatrix part_of(const io::AnswerMatrix& whole, Index from, Index to, bool rows) {
+  io::AnswerMatrix part = whole;
+  const Index cols = whole.axes.back(), first = rows ? from * cols : 0, last = rows ? to * cols : whole.axes[0] * cols;
+  part.axes[rows ? 0 : 1] = to - from;
+  part.numbers = Numbers(static_cast<std::size_t>(part.axes[0] * part.axes[1]));
+  part.blank.clear();
+  std::size_t place = 0;
+  for (Index i = first; i < last; ++i) {
+    if (!rows && (i % cols < from || i % cols >= to)) continue;
+    const auto old = static_cast<std::size_t>(i);
+    if (std::find(whole.blank.begin(), whole.blank.end(), old) != whole.blank.end()) part.blank.push_back(place);
+    part.numbers[place++] = whole.numbers[old];
+  }
+  return part;
 }
 
 constexpr double clearly_off = 0.01;
@@ -73,17 +88,18 @@ double share_off(const GivenMatrix& matrix, const Tensor* truth, Index head) {
   return off < all ? off / all : off > 0 ? 1 : 0;
 }
 
-// Heads of one group have the same keys and values.
+// Heads of one group have the same keys and values, and the same gradients of these.
+constexpr std::array shared_steps = {StepId::K, StepId::K_rot, StepId::V, StepId::d_K, StepId::d_K_rot, StepId::d_V};
 bool is_shared(StepId step) {
-  return step == StepId::K || step == StepId::V || step == StepId::K_rot;
+  return std::find(shared_steps.begin(), shared_steps.end(), step) != shared_steps.end();
 }
 
 }  // namespace
 
 std::optional<int> layer_of(const io::AnswerMatrix& matrix, int layers) {
   if (matrix.layer || layers == 1) return matrix.layer.value_or(0);
-  if (matrix.step == StepId::X) return 0;
-  return matrix.step == StepId::final_norm ? std::optional(layers - 1) : std::nullopt;
+  if (matrix.step == StepId::X || matrix.step == StepId::d_X) return 0;
+  return is_of_no_layer(matrix.step) ? std::optional(layers - 1) : std::nullopt;
 }
 
 GivenMatrices::GivenMatrices(const io::Answer& answer, const Problem& problem, int layer, int layers) {
@@ -116,14 +132,30 @@ Index GivenMatrices::heads(StepId step) const {
   return of(step).empty() ? 0 : of(step).rbegin()->first + 1;
 }
 
+// dW_QKV or db_QKV: the columns of all queries, of all keys and of all values.
+void GivenMatrices::place_fused(const io::AnswerMatrix& matrix, const Problem& problem) {
+  const bool is_bias = matrix.step == StepId::d_b_QKV, rows = !is_bias && problem.layout == Layout::torch;
+  const Index q = problem.heads * problem.d_k(), kv = problem.kv_heads * problem.d_k();
+  std::array steps = {StepId::d_packed_W_Q, StepId::d_packed_W_K, StepId::d_packed_W_V};
+  if (is_bias) steps = {StepId::d_packed_b_Q, StepId::d_packed_b_K, StepId::d_packed_b_V};
+  const bool fits = matrix.axes.size() == 2 && matrix.axes[rows ? 0 : 1] == q + 2 * kv;
+  for (Index i = 0; i < 3; ++i) {
+    const Index from = i == 0 ? 0 : q + (i - 1) * kv;
+    io::AnswerMatrix part = fits ? part_of(matrix, from, i == 0 ? q : from + kv, rows) : matrix;
+    part.step = steps[static_cast<std::size_t>(i)];
+    place(part, problem);
+  }
+}
+
 void GivenMatrices::place(const io::AnswerMatrix& matrix, const Problem& problem) {
+  if (matrix.step == StepId::d_W_QKV || matrix.step == StepId::d_b_QKV) return place_fused(matrix, problem);
   const bool one_for_all = !name_of(matrix.step).per_head;
-  const std::size_t axes_of_one = problem.batched ? 3 : 2;
+  const std::size_t axes_of_one = problem.batched && !is_of_parameter(matrix.step) ? 3 : 2;
   const bool one_matrix = matrix.axes.size() <= axes_of_one;
   if (matrix.head || one_for_all || one_matrix) {
     // "Q" without a number is the name of the packed product as well.
-    const bool packed = problem.packed && !matrix.head && is_projection(matrix.step);
-    const StepId step = packed ? packed_form_of(matrix.step) : placed(matrix.step, problem.is_post_norm());
+    const std::optional<StepId> packed = problem.packed && !matrix.head ? packed_form_of(matrix.step) : std::nullopt;
+    const StepId step = packed.value_or(placed(matrix.step, problem.is_post_norm()));
     const Index head = matrix.head.value_or(0);
     std::optional<bool>& says_group = says_group_[static_cast<std::size_t>(step)];
     if (matrix.kv_head && head < problem.heads)
@@ -184,7 +216,7 @@ std::optional<Saying> GivenMatrices::spread_groups(const Problem& problem, const
   std::vector<StepId> unclear;
   double as_heads = 0, as_groups = 0;  // how far off the matrices are, each 1 at the most
   bool all_groups = most_heads() != groups;
-  for (const StepId step : {StepId::K, StepId::K_rot, StepId::V}) {
+  for (const StepId step : shared_steps) {
     if (says_group_[static_cast<std::size_t>(step)].value_or(false)) {
       spread_in_group(of(step), problem);
       continue;
@@ -223,7 +255,7 @@ void GivenMatrices::spread_in_group(Heads& own, const Problem& problem) const {
 // Of the steps that have one matrix for each query head.
 Index GivenMatrices::most_heads() const {
   Index most = 0;
-  for (const StepName& name : step_names)
+  for (const StepName& name : row_names)
     if (name.per_head && !is_shared(name.step)) most = std::max(most, heads(name.step));
   return most;
 }

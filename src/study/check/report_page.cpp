@@ -133,7 +133,7 @@ class ReportPage {
     show::Table table;
     table.header = {page_.say(show::phrase::step), "", page_.say(show::phrase::verdict)};
     std::string differences;
-    for (const StepName& name : step_names) {
+    for (const StepName& name : row_names) {
       std::vector<const StepVerdict*> heads;
       for (const StepVerdict& step : report.steps)
         if (step.step == name.step && step.layer == layer) heads.push_back(&step);

@@ -130,7 +130,7 @@ std::string ReportWords::message(const Report& report, std::optional<Hint> level
 }
 
 std::string ReportWords::title(StepId step) const {
-  return std::string(name_of(step).title.in(language_));
+  return show::title(step, language_);
 }
 
 std::string ReportWords::title_in_layer(const LayerStep& step) const {
