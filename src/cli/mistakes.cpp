@@ -56,6 +56,7 @@ void list_for(const Problem& problem, show::PageBuilder& page) {
   std::vector<const study::Mistake*> shows;
   std::vector<std::string_view> hides, impossible;
   for (const study::Mistake& mistake : study::mistakes()) {
+    if (is_gradient(mistake.first) && !problem.loss) continue;  // there is no way back
     const auto is_this = [&](const study::Outcome& outcome) { return outcome.mistake == &mistake; };
     const auto is_shown = [&](const study::Outcome& outcome) { return is_this(outcome) && outcome.shown_by; };
     if (std::any_of(made.begin(), made.end(), is_shown))
@@ -63,7 +64,7 @@ void list_for(const Problem& problem, show::PageBuilder& page) {
     else
       (std::any_of(made.begin(), made.end(), is_this) ? hides : impossible).push_back(mistake.id);
   }
-  page.paragraph(shown_count, shows.size(), study::mistakes().size());
+  page.paragraph(shown_count, shows.size(), shows.size() + hides.size() + impossible.size());
   add_by_step(shows, page, problem.layout);
   const study::IdGroups alike = study::indistinguishable(made, right, StepId::X, study::same_number);
   if (!alike.empty()) page.section({page.say(alike_title)});

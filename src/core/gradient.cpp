@@ -273,6 +273,10 @@ Plan with_gradient(Plan forward, const Loss& loss) {
   return Backward(std::move(forward)).walk(loss).value();
 }
 
+Plan plan_with_gradient(const Problem& problem) {
+  return problem.loss ? with_gradient(make_plan(problem), *problem.loss) : make_plan(problem);
+}
+
 std::optional<double> loss_of(const Loss& loss, const Tensor& result) {
   const Shape& shape = result.shape();
   double sum = 0;

@@ -25,11 +25,12 @@ void add_loss(const Scene& scene, PageBuilder& page) {
   const ValueId P = scene.plan.forward_result();
   const Tensor* const result = scene.trace.value(P);
   const std::optional<double> loss = result != nullptr ? loss_of(*scene.whole.loss, *result) : std::nullopt;
+  if (scene.whole.loss->kind == Loss::Kind::gradient || (result != nullptr && !loss)) return;
+  page.add(StepHeading{std::nullopt, page.say(phrase::loss), "L = " + loss_formula(scene, scene.plan.value(P).symbol), ""});
+  page.caption(phrase::loss_meaning, scene.plan.value(P).symbol);
   if (!loss) return;
   NumberStyle style(scene.options.precision, NumberStyle::Origin::computed);
   style.see(*loss);
-  page.add(StepHeading{std::nullopt, page.say(phrase::loss), "L = " + loss_formula(scene, scene.plan.value(P).symbol), ""});
-  page.caption(phrase::loss_meaning, scene.plan.value(P).symbol);
   page.add(Work{"L", {{"=", style.text(*loss), {}}}});
 }
 

@@ -14,6 +14,8 @@
 namespace mha::study {
 namespace {
 
+constexpr double anything = 1e100;
+
 // Infinite entries and NaN are exact: they have no size.
 double size_of(double number) {
   return std::isfinite(number) ? std::abs(number) : 0;
@@ -339,11 +341,10 @@ Tensor StepTaker::radius_of_terms(const Step& step, const std::vector<Uncertain>
 
 std::shared_ptr<const Tensor> StepTaker::radius(const Step& step, const std::vector<Uncertain>& operands,
                                                 const Tensor& result, const FloatingPoint& arithmetic) {
-  // Where operands may be anything, so may the result.
+  // Of a gradient through what may be anything nothing is known, and nothing given there is wrong.
   const auto shared = [&](Tensor radius) {
-    for (Index i = 0; i < radius.size(); ++i)
-      if (std::isnan(radius.data()[i]) && std::isfinite(result.data()[i]))
-        radius.data()[i] = std::numeric_limits<double>::infinity();
+    for (Index i = 0; i < radius.size() && is_gradient(step.id); ++i)
+      if (!(radius.data()[i] <= anything) && std::isfinite(result.data()[i])) radius.data()[i] = anything;
     return std::make_shared<const Tensor>(std::move(radius));
   };
   switch (step.op) {

@@ -48,7 +48,9 @@ class GivenMatrices {
   // The same with what was given for a step of all heads once more, for another one.
   GivenMatrices with(StepId step, StepId once_more) const;
   // What was given for this step in another layer becomes that of the step `as` here.
-  void take(const GivenMatrices& other, StepId step, StepId as) { of(as) = other.of(step); }
+  void take(const GivenMatrices& other, StepId step, StepId as) {
+    if (!other.of(step).empty()) of(as) = other.of(step);
+  }
   // One more than the highest head that was given; 0 where none was.
   Index heads(StepId step) const;
 

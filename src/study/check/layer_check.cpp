@@ -209,7 +209,7 @@ LayerChecker::Read LayerChecker::read(const GivenMatrices& given, const Precisio
     }
   }
   if (std::adjacent_find(own.begin(), own.end(), std::not_equal_to()) != own.end()) try_all(with_factors(own));
-  try_all(fair_);
+  if (wrong && !is_gradient(*wrong)) try_all(fair_);
   return best;
 }
 

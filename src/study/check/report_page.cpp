@@ -137,6 +137,7 @@ class ReportPage {
       std::vector<const StepVerdict*> heads;
       for (const StepVerdict& step : report.steps)
         if (step.step == name.step && step.layer == layer) heads.push_back(&step);
+      if (is_gradient(name.step) && !report.has_gradients()) break;
       if (heads.empty() || (name.step == StepId::X && heads.front()->verdict == Verdict::not_given)) continue;
       table.rows.push_back({words_.title(name.step), std::string(name.symbol), verdicts(heads)});
       if (const std::string largest = difference_text(heads); !largest.empty())

@@ -15,7 +15,7 @@
 namespace mha::study {
 namespace {
 
-constexpr std::size_t most_entries_told = 6;
+constexpr std::size_t most_entries_told = 6, most_gradients_told = 3;
 
 constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{}未给出。"};
 constexpr Text incomplete{"Incomplete: what is filled in is right; {}.", "未完成：已填的都对；{}。"};
@@ -143,8 +143,12 @@ std::string ReportWords::in_layer(const LayerStep& step, std::string text) const
 }
 
 // "Queries, Keys"; of several layers "layer 1: Queries, Keys; layer 2: Queries".
-std::string ReportWords::steps(const std::vector<LayerStep>& steps) const {
+std::string ReportWords::steps(std::vector<LayerStep> steps) const {
   std::string text;
+  const std::vector<LayerStep> all = steps;
+  std::erase_if(steps, [](const LayerStep& step) { return is_gradient(step.step); });
+  const std::size_t gradients = all.size() - steps.size();
+  if (gradients <= most_gradients_told) steps = all;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const std::optional<int> layer = steps[i].own_layer();
     const bool goes_on = i > 0 && steps[i - 1].own_layer() == layer;
@@ -152,6 +156,9 @@ std::string ReportWords::steps(const std::vector<LayerStep>& steps) const {
     if (layer && !goes_on) text += show::say(language_, show::phrase::in_layer, *layer + base_);
     text += title(steps[i].step);
   }
+  if (gradients > most_gradients_told)
+    text += (text.empty() ? "" : show::say(language_, show::phrase::semicolon)) +
+            show::say(language_, {"{} gradients", "{} 个梯度"}, gradients);
   return text;
 }
 
