@@ -136,7 +136,8 @@ class Backward {
     const auto count = [&](Index n) { return 1 / static_cast<double>(n); };
     switch (loss.kind) {
       case Loss::Kind::sum:
-        return give(P, {Op::copy, {}, {constant("1", std::make_shared<Tensor>(shape, std::make_shared<Ones>(shape.cols)))}});
+        return give(P,
+                    {Op::copy, {}, {constant("1", std::make_shared<Tensor>(shape, std::make_shared<Ones>(shape.cols)))}});
       case Loss::Kind::gradient: return give(P, {Op::copy, {}, {constant("G", target)}});
       case Loss::Kind::half_squares: return give(P, {Op::difference, {}, {P, constant("T", target)}});
       case Loss::Kind::mse: {

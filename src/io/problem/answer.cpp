@@ -32,6 +32,24 @@ constexpr std::array<std::string_view, 12> not_matrices = {"format", "version", 
                                                            "config", "parameters", "tokens", "loss"};
 constexpr std::string_view parameters = "parameters";
 constexpr std::array<std::string_view, 4> texts_of_answer = {"config", "title", "description", "tokens"};
+// Of nn.MultiheadAttention and nn.TransformerEncoderLayer.
+constexpr std::array<std::pair<std::string_view, StepId>, 15> torch_names = {{
+    {"in_proj_weight", StepId::d_W_QKV},
+    {"in_proj_bias", StepId::d_b_QKV},
+    {"q_proj_weight", StepId::d_W_Q},
+    {"k_proj_weight", StepId::d_W_K},
+    {"v_proj_weight", StepId::d_W_V},
+    {"out_proj.weight", StepId::d_W_O},
+    {"out_proj.bias", StepId::d_b_O},
+    {"linear1.weight", StepId::d_W_1},
+    {"linear1.bias", StepId::d_b_1},
+    {"linear2.weight", StepId::d_W_2},
+    {"linear2.bias", StepId::d_b_2},
+    {"norm1.weight", StepId::d_norm_gamma},
+    {"norm1.bias", StepId::d_norm_beta},
+    {"norm2.weight", StepId::d_mlp_norm_gamma},
+    {"norm2.bias", StepId::d_mlp_norm_beta},
+}};
 constexpr Text expected = {
     "one answer: {\"A1\": …, \"Y\": …}, or as a trace: {\"heads\": [{\"weights\": …}], \"output\": …}",
     "一份答卷：{\"A1\": …, \"Y\": …}，或写成计算记录的样子：{\"heads\": [{\"weights\": …}], \"output\": …}"};
@@ -60,6 +78,7 @@ class AnswerReader {
   void read_member(Member& member);
   void read_gradients(Node& node);
   void read_parameters(Node& node);
+  void read_torch(Node& node);
   void read_layers(Node& node);
   void read_packed(Node& node);
   void read_heads(Node& node);
@@ -104,6 +123,7 @@ void AnswerReader::read_member(Member& member) {
   if (member.key == "heads") return read_heads(member.node);
   if (member.key == "packed" && member.node.as<Object>() != nullptr) return read_packed(member.node);
   if (member.key == "gradients") return read_gradients(member.node);
+  if (member.key == "grads" && member.node.as<Object>() != nullptr) return read_torch(member.node);
   if (member.key == parameters && backward_) return read_parameters(member.node);
   if (const std::optional<MatrixName> name = answer_name(name_of_key(member.key), false))
     return take(member.node, name->step, name->head);
@@ -132,6 +152,26 @@ void AnswerReader::read_parameters(Node& node) {
     for (Member& inner : place != nullptr ? *place : Object()) inner.key = member.key + "." + inner.key, read_member(inner);
     if (place == nullptr) read_member(member);
   }
+}
+
+// {"in_proj_weight": …, "self_attn.out_proj.bias": …}; other names as among the gradients.
+void AnswerReader::read_torch(Node& node) {
+  backward_ = true;
+  for (Member& member : *node.as<Object>()) {
+    const auto is_called = [&](const auto& row) {
+      return member.key == row.first || member.key.ends_with("." + std::string(row.first));
+    };
+    const auto found = std::find_if(torch_names.begin(), torch_names.end(), is_called);
+    if (found == torch_names.end()) {
+      read_member(member);
+      continue;
+    }
+    const std::size_t before = answer_.matrices.size();
+    take(member.node, found->second, {});
+    if (answer_.matrices.size() > before)
+      answer_.matrices.back().out_by_in = name_of(found->second).symbol.starts_with("dW");
+  }
+  backward_ = false;
 }
 
 void AnswerReader::read_layers(Node& node) {

@@ -17,6 +17,7 @@ struct AnswerMatrix {
   std::vector<Writing> writing;    // of each matrix; empty: the numbers are no text
   std::optional<Index> kv_head;    // from 0, where the file says to whom keys and values belong
   std::optional<int> layer;        // from 0, where the file says it
+  bool out_by_in = false;          // of a weight as PyTorch stores it
 };
 
 struct Answer {

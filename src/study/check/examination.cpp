@@ -136,7 +136,9 @@ class Examination {
     finding.expected = reading_.at(step)->expected;
     finding.layout = by_.layout;
     finding.begins = !follows_others_ && is_alone(given_, step);
-    const Reading& earlier = diagnoses_.empty() ? reading_ : diagnoses_.back().reading;
+    const auto tells = [&](const Diagnosis& made) { return made.reading.at(step).has_value(); };  // of its gradients, too
+    const auto last = std::find_if(diagnoses_.rbegin(), diagnoses_.rend(), tells);
+    const Reading& earlier = last == diagnoses_.rend() ? reading_ : last->reading;
     const Puzzle puzzle{given_, precision_, reading_, earlier, step, wrong, finding.begins && report_.findings.empty()};
     std::vector<Diagnosis> found = diagnoses(by_.candidates, puzzle, budget_);
     if (found.empty()) {

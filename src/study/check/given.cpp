@@ -94,6 +94,18 @@ bool is_shared(StepId step) {
   return std::find(shared_steps.begin(), shared_steps.end(), step) != shared_steps.end();
 }
 
+// The gradient of a weight of PyTorch, as this layout stores the weight.
+io::AnswerMatrix as_stored(const io::AnswerMatrix& matrix, Layout layout) {
+  io::AnswerMatrix result = matrix;
+  result.out_by_in = false;
+  if (layout == Layout::torch || matrix.axes.size() != 2) return result;
+  std::swap(result.axes[0], result.axes[1]);
+  const auto rows = static_cast<std::size_t>(matrix.axes[0]), cols = static_cast<std::size_t>(matrix.axes[1]);
+  for (std::size_t i = 0; i < rows * cols; ++i) result.numbers[i % cols * rows + i / cols] = matrix.numbers[i];
+  for (std::size_t& blank : result.blank) blank = blank % cols * rows + blank / cols;
+  return result;
+}
+
 }  // namespace
 
 std::optional<int> layer_of(const io::AnswerMatrix& matrix, int layers) {
@@ -132,23 +144,36 @@ Index GivenMatrices::heads(StepId step) const {
   return of(step).empty() ? 0 : of(step).rbegin()->first + 1;
 }
 
-// dW_QKV or db_QKV: the columns of all queries, of all keys and of all values.
-void GivenMatrices::place_fused(const io::AnswerMatrix& matrix, const Problem& problem) {
-  const bool is_bias = matrix.step == StepId::d_b_QKV, rows = !is_bias && problem.layout == Layout::torch;
-  const Index q = problem.heads * problem.d_k(), kv = problem.kv_heads * problem.d_k();
-  std::array steps = {StepId::d_packed_W_Q, StepId::d_packed_W_K, StepId::d_packed_W_V};
-  if (is_bias) steps = {StepId::d_packed_b_Q, StepId::d_packed_b_K, StepId::d_packed_b_V};
-  const bool fits = matrix.axes.size() == 2 && matrix.axes[rows ? 0 : 1] == q + 2 * kv;
-  for (Index i = 0; i < 3; ++i) {
-    const Index from = i == 0 ? 0 : q + (i - 1) * kv;
-    io::AnswerMatrix part = fits ? part_of(matrix, from, i == 0 ? q : from + kv, rows) : matrix;
-    part.step = steps[static_cast<std::size_t>(i)];
+// dW_QKV has the columns of all queries, of all keys and of all values; dW_Q without a number, where the problem has one
+// for each head, those of all heads. Whether it is such a matrix.
+bool GivenMatrices::place_parts(const io::AnswerMatrix& matrix, const Problem& problem) {
+  const bool fused = matrix.step == StepId::d_W_QKV || matrix.step == StepId::d_b_QKV;
+  const bool of_heads = matrix.step >= StepId::d_W_Q && matrix.step <= StepId::d_b_V && !problem.packed;
+  if (matrix.head || matrix.axes.size() != 2 || !(fused || of_heads)) return false;
+  const bool is_bias = name_of(matrix.step).symbol.starts_with("db"), rows = !is_bias && problem.layout == Layout::torch;
+  const auto put_part = [&](StepId step, std::optional<Index> head, Index from, Index to) {
+    io::AnswerMatrix part = part_of(matrix, from, to, rows);
+    part.step = step;
+    part.head = head;
     place(part, problem);
+  };
+  const Index whole = matrix.axes[rows ? 0 : 1], q = problem.heads * problem.d_k(), kv = problem.kv_heads * problem.d_k();
+  if (fused) {
+    const bool fits = whole == q + 2 * kv;
+    put_part(is_bias ? StepId::d_b_Q : StepId::d_W_Q, {}, 0, fits ? q : whole);
+    put_part(is_bias ? StepId::d_b_K : StepId::d_W_K, {}, fits ? q : 0, fits ? q + kv : whole);
+    put_part(is_bias ? StepId::d_b_V : StepId::d_W_V, {}, fits ? q + kv : 0, whole);
+    return true;
   }
+  const Index count = matrix.step < StepId::d_W_K ? problem.heads : problem.kv_heads;
+  if (count == 1 || whole % count != 0) return false;
+  for (Index head = 0; head < count; ++head) put_part(matrix.step, head, head * whole / count, (head + 1) * whole / count);
+  return true;
 }
 
 void GivenMatrices::place(const io::AnswerMatrix& matrix, const Problem& problem) {
-  if (matrix.step == StepId::d_W_QKV || matrix.step == StepId::d_b_QKV) return place_fused(matrix, problem);
+  if (matrix.out_by_in) return place(as_stored(matrix, problem.layout), problem);
+  if (place_parts(matrix, problem)) return;
   const bool one_for_all = !name_of(matrix.step).per_head;
   const std::size_t axes_of_one = problem.batched && !is_of_parameter(matrix.step) ? 3 : 2;
   const bool one_matrix = matrix.axes.size() <= axes_of_one;

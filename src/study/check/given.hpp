@@ -70,7 +70,7 @@ class GivenMatrices {
   Heads& of(StepId step) { return heads_[static_cast<std::size_t>(step)]; }
   const Heads& of(StepId step) const { return heads_[static_cast<std::size_t>(step)]; }
   void place(const io::AnswerMatrix& matrix, const Problem& problem);
-  void place_fused(const io::AnswerMatrix& matrix, const Problem& problem);
+  bool place_parts(const io::AnswerMatrix& matrix, const Problem& problem);
   void place_all_heads(const io::AnswerMatrix& matrix, StepId step, const Problem& problem);
   void put(StepId step, Index head, GivenMatrix matrix);
   void spread_in_group(Heads& own, const Problem& problem) const;
