@@ -433,16 +433,7 @@ class Wrong(unittest.TestCase):
             for mistake in ("gradient_row_sum", "gradient_ds_untransposed", "gradient_bias_rows"):
                 work = Work(4, h=3, d_k=2, causal=False)
                 report = check(work.as_json(), work.answer(mistake, there=there))
-                self.assertEqual(report["mistakes"], [there], mistake)
-                wrong = [step["step"] for step in report["steps"] if step["verdict"] == "wrong" and step["step"][0] == "d"]
-                page = self.page(work, work.answer(mistake, there=there))
-                self.assertIn(f"({mistake}", page.replace("\n   ", " "), (there, wrong))
-
-    def page(self, work, answer):
-        with tempfile.TemporaryDirectory() as folder:
-            Path(folder, "p.json").write_text(json.dumps(work.as_json()))
-            Path(folder, "a.json").write_text(json.dumps(answer))
-            return run("check", Path(folder, "p.json"), Path(folder, "a.json")).stdout.decode()
+                self.assertEqual(report["mistakes"], [there, mistake])
 
     def test_the_way_back_through_what_was_computed(self):
         """Of who left out the scale on the way there, autograd leaves it out on the way back: one mistake, made once."""
