@@ -32,6 +32,7 @@ constexpr std::array how_to_check = {
          "填写空的单元格（−∞ 写作 -inf）；检查时运行下面这一行。"
          "每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"},
 };
+constexpr Text of_a_sum{"entry by entry", "逐个元素相加"};
 constexpr Text given{"What is given", "已知"};
 
 show::PageOptions page_options(const WorksheetOptions& options) {
@@ -92,13 +93,15 @@ class Sheet {
     if (first != place.head && !plan_.is_backward(step))
       return page_.caption(show::phrase::same_as_in_head, page_.counted(first));
     for (show::Words& caption : show::captions_of(scene, step, place)) page_.caption(std::move(caption));
-    add_way(step.op);
+    add_way(step);
     page_.add(equation(scene, step, place));
   }
 
   // Where the page first needs it.
-  void add_way(Op op) {
-    if (const Text way = info_of(op).way; !way.en.empty() && told_.insert(op).second) page_.caption(way);
+  void add_way(const Step& step) {
+    const bool is_sum = step.op == Op::add && step.id != StepId::masked;  // no −∞ stands in it
+    const Text way = is_sum ? of_a_sum : info_of(step.op).way;
+    if (!way.en.empty() && told_.insert({step.op, is_sum}).second) page_.caption(way);
   }
 
   // Given operands as matrices, computed ones by their symbols; without a given one the blank stands alone.
@@ -146,7 +149,7 @@ class Sheet {
   Trace nothing_computed_;
   show::Scenes layers_;
   show::PageBuilder page_;
-  std::set<Op> told_;
+  std::set<std::pair<Op, bool>> told_;  // and whether no −∞ stands in it
 };
 
 }  // namespace
