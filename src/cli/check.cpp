@@ -145,7 +145,8 @@ class Check {
   }
 
  private:
-  // A folder as PROBLEM is a class: each answer has a problem of its own, all of which it is to work out.
+  // A folder as PROBLEM is a class: each answer has a problem of its own, all of which it is to work out unless
+  // --require says less.
   std::vector<io::AnswerSource> find() {
     const auto status = io::status_of(*texts_.problem);
     const bool is_class = status && S_ISDIR(status->st_mode) && !is_example(*texts_.problem);
@@ -157,7 +158,7 @@ class Check {
     if (common_) expect_required_steps();
     if (!texts_.answers.empty()) answers = io::find_answers(texts_.answers, world_.input, texts_.as);
     if (!is_class) return answers;
-    grading_.required = {choice_from("all", "--require")};
+    if (grading_.required.empty()) grading_.required = {choice_from("all", "--require")};
     return io::find_class(*texts_.problem, std::move(answers));
   }
 
