@@ -63,6 +63,18 @@ int layer_number(const Node& node) {
   return static_cast<int>(number) - 1;
 }
 
+// 1 of "X2", "X_2" and "X₂", what the second layer of a stack gives: from 0.
+std::optional<int> numbered_X(std::string_view key) {
+  if (!key.starts_with('X')) return std::nullopt;
+  std::string number(key.substr(key.starts_with("X_") ? 2 : 1));
+  constexpr std::string_view subscript = "\xE2\x82";  // and 0x80 + the digit
+  for (std::size_t at = 0; (at = number.find(subscript)) != std::string::npos && at + 2 < number.size();)
+    number.replace(at, 3, 1, static_cast<char>('0' + (number[at + 2] & 0xF)));
+  const std::optional<Index> layer = whole_number(number);
+  if (!layer || *layer < 1 || *layer > most_layers) return std::nullopt;
+  return static_cast<int>(*layer) - 1;
+}
+
 class AnswerReader {
  public:
   Answer read(Node& root);
@@ -84,12 +96,14 @@ class AnswerReader {
   void read_heads(Node& node);
   void read_head(Node& node, Index place);
   void take(Node& node, StepId step, std::optional<Index> head, std::optional<Index> kv_head = {});
+  void tell_no_number(const std::string& place, const Saying& found);
   void refuse_another(const Node& node, const AnswerMatrix& matrix) const;
   void pass_over(const Member& member, const std::vector<std::string>& known);
 
   Answer answer_;
   std::optional<int> layer_;  // that is being read
   bool backward_ = false;     // gradients are being read
+  bool is_result_ = false;    // of that layer
   bool is_problem_ = false;   // weights stand in it
 };
 
@@ -127,6 +141,14 @@ void AnswerReader::read_member(Member& member) {
   if (member.key == parameters && backward_) return read_parameters(member.node);
   if (const std::optional<MatrixName> name = answer_name(name_of_key(member.key), false))
     return take(member.node, name->step, name->head);
+  if (const std::optional<int> layer = numbered_X(member.key)) {
+    const std::optional<int> outer = std::exchange(layer_, layer);
+    is_result_ = true;
+    take(member.node, StepId::X, std::nullopt);
+    is_result_ = false;
+    layer_ = outer;
+    return;
+  }
   pass_over(member, known_matrix_names());
 }
 
@@ -242,15 +264,32 @@ void AnswerReader::read_head(Node& node, Index place) {
 }
 
 void AnswerReader::take(Node& node, StepId step, std::optional<Index> head, std::optional<Index> kv_head) {
+  if (std::string* text = node.as<std::string>(); text != nullptr && !spelled_number(*text)) {
+    if (!text->empty()) tell_no_number(node.path, describe(node));
+    return answer_.left_blank.push_back(step);
+  }
   if (node.as<Null>() != nullptr) return answer_.left_blank.push_back(step);
   Grid& grid = is_of_parameter(step) ? expect_grid(node, Entries::answers) : expect_rows(node, Entries::answers);
   if (grid.axes.size() == 1) grid.axes.insert(grid.axes.begin(), 1);  // of a bias
+  for (const OddEntry& odd : grid.odd)
+    if (odd.kind == OddEntry::Kind::text) tell_no_number(odd.path, odd.found);
   if (grid.nulls.size() == grid.numbers.size()) return answer_.left_blank.push_back(step);
-  AnswerMatrix matrix{
-      step,    head,  std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls), std::move(grid.writing),
-      kv_head, layer_};
+  AnswerMatrix matrix{step,
+                      head,
+                      std::move(grid.axes),
+                      std::move(grid.numbers),
+                      std::move(grid.nulls),
+                      std::move(grid.writing),
+                      kv_head,
+                      layer_,
+                      false,
+                      is_result_};
   refuse_another(node, matrix);
   answer_.matrices.push_back(std::move(matrix));
+}
+
+void AnswerReader::tell_no_number(const std::string& place, const Saying& found) {
+  answer_.unknown.push_back(say({"{}: {} is no number and counts as a blank", "{}：{}，不是数，按空着处理"}, place, found));
 }
 
 // Twice the same does no harm; which of two different ones is meant nobody can tell.
@@ -260,7 +299,8 @@ void AnswerReader::refuse_another(const Node& node, const AnswerMatrix& matrix) 
            same_numbers(other.numbers.data(), matrix.numbers.data(), matrix.numbers.size());
   };
   for (const AnswerMatrix& other : answer_.matrices)
-    if (other.layer == matrix.layer && other.step == matrix.step && other.head == matrix.head && !same(other))
+    if (other.layer == matrix.layer && other.step == matrix.step && other.is_result == matrix.is_result &&
+        other.head == matrix.head && !same(other))
       fail(node,
            {"{}{} is given twice, with different numbers; remove one of the two",
             "{}{} 给出了两次，而且数不相同；请去掉一个"},
@@ -353,10 +393,18 @@ std::vector<std::pair<std::string, double>> read_points(const std::string& path)
 }
 
 bool is_filled_in(const std::string& path) {
+  if (holds_arrays(path) || holds_table(path) || holds_sheets(path)) {
+    try {
+      const Answer answer = read_answer_file(path);
+      return !answer.matrices.empty() || !answer.unknown.empty();
+    } catch (const Error&) {
+      return true;
+    }
+  }
   const InputFile file(path);
   Source source(file.fd());
   try {
-    return holds_numbers(read_json(source, {}));
+    return holds_numbers(read_json(source, texts_of_answer, NumberTexts::all));
   } catch (const InputFault&) {
     return source.token() != '\0' || source.previous_token() != '\0';  // an empty file is nobody's work
   }

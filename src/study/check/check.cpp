@@ -12,6 +12,8 @@ namespace mha::study {
 namespace {
 
 constexpr std::chrono::milliseconds between_reports(100);
+constexpr Text side_by_side{"Q, K or V of all heads stood side by side in one matrix: its columns were cut into heads",
+                            "各头的 Q、K 或 V 并排写在一个矩阵里：已按列拆成各头"};
 
 void tell_forms(GivenMatrices& given, std::optional<int> layer, Report& report) {
   given.for_each([&](StepId step, Index head, const GivenMatrix& matrix) {
@@ -32,6 +34,10 @@ void tell_misplaced(const io::Answer& answer, int layers, Report& report) {
       add_once(report.unknown, say({"{0} of which layer? Write layer1.{0}; it was passed over.",
                                     "是哪一层的 {0}？请写 layer1.{0}；已忽略。"},
                                    name_of(matrix.step).id));
+    else if (matrix.is_result && layers == 1)
+      add_once(report.unknown, say({"X{} is what a layer of a stack gives, and this problem is none: it was passed over",
+                                    "X{} 是多层中某一层的结果，而这道题不是多层的：已忽略"},
+                                   *layer + 1));
     else if (*layer >= layers)
       add_once(report.unknown, say({"this problem has no layer {}: what is given there was passed over.",
                                     "这道题没有第 {} 层：其中给出的内容已忽略。"},
@@ -84,6 +90,7 @@ Report Checker::check(const io::Answer& answer) const {
     const LayerChecker& layer = layers_[static_cast<std::size_t>(i)];
     given.emplace_back(answer, layer.problem(), i, count);
     report.blanks += given.back().fill_hidden(layer.truth(StepId::masked));
+    if (given.back().were_side_by_side()) add_once(report.remarks, side_by_side);
     const auto truth_of = [&](StepId step) { return truth(static_cast<std::size_t>(i), step); };
     if (const auto remark = given.back().spread_groups(layer.problem(), truth_of)) add_once(report.remarks, *remark);
   }

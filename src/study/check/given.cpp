@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "study/mistakes/hidden_keys.hpp"
+#include "study/mistakes/simulate.hpp"
 
 namespace mha::study {
 namespace {
@@ -64,6 +65,33 @@ io::AnswerMatrix part_of(const io::AnswerMatrix& whole, Index from, Index to, bo
   return part;
 }
 
+StepId head_form_of(StepId step) {
+  if (step == StepId::packed_Q) return StepId::Q;
+  return step == StepId::packed_K ? StepId::K : step == StepId::packed_V ? StepId::V : step;
+}
+
+bool is_projection(StepId step) {
+  return step == StepId::Q || step == StepId::K || step == StepId::V;
+}
+
+bool is_one_matrix(const io::AnswerMatrix& matrix, const Problem& problem) {
+  return matrix.axes.size() <= (problem.batched && !is_of_parameter(matrix.step) ? 3 : 2);
+}
+
+// So many columns of each matrix.
+GivenMatrix columns_of(const GivenMatrix& whole, Index first, Index count) {
+  GivenMatrix part = whole;
+  const Shape& shape = whole.numbers.shape();
+  part.numbers = Tensor({shape.batch, 1, shape.rows, count});
+  if (!whole.blank.empty()) part.blank.assign(static_cast<std::size_t>(part.numbers.size()), false);
+  for (Index i = 0; i < part.numbers.size(); ++i) {
+    const Index from = i / count * shape.cols + first + i % count;
+    part.numbers.data()[i] = whole.numbers.data()[from];
+    if (whole.is_blank(from)) part.blank[static_cast<std::size_t>(i)] = true;
+  }
+  return part;
+}
+
 constexpr double clearly_off = 0.01;
 constexpr Text read_as{"K and V were read as those of {}, which they fit better", "K、V 按{}的编号来读：这样更吻合"};
 
@@ -116,7 +144,12 @@ std::optional<int> layer_of(const io::AnswerMatrix& matrix, int layers) {
 
 GivenMatrices::GivenMatrices(const io::Answer& answer, const Problem& problem, int layer, int layers) {
   for (const io::AnswerMatrix& matrix : answer.matrices)
-    if (layer_of(matrix, layers) == layer) place(matrix, problem);
+    if (const StepName& name = name_of(matrix.step); layer_of(matrix, layers) == layer && name.per_head &&
+                                                     !is_gradient(name.step) && !is_projection(name.step) && !matrix.head)
+      one_head_alone_ = one_head_alone_ || is_one_matrix(matrix, problem);
+  for (const io::AnswerMatrix& matrix : answer.matrices)
+    if (layer_of(matrix, layers) == layer && !(matrix.is_result && layers == 1))
+      place(matrix, matrix.is_result ? result_of(make_plan(problem)) : matrix.step, problem);
 }
 
 const GivenMatrix* GivenMatrices::find(StepId step, Index head) const {
@@ -155,7 +188,7 @@ bool GivenMatrices::place_parts(const io::AnswerMatrix& matrix, const Problem& p
     io::AnswerMatrix part = part_of(matrix, from, to, rows);
     part.step = step;
     part.head = head;
-    place(part, problem);
+    place(part, step, problem);
   };
   const Index whole = matrix.axes[rows ? 0 : 1], q = problem.heads * problem.d_k(), kv = problem.kv_heads * problem.d_k();
   if (fused) {
@@ -171,16 +204,14 @@ bool GivenMatrices::place_parts(const io::AnswerMatrix& matrix, const Problem& p
   return true;
 }
 
-void GivenMatrices::place(const io::AnswerMatrix& matrix, const Problem& problem) {
-  if (matrix.out_by_in) return place(as_stored(matrix, problem.layout), problem);
-  if (place_parts(matrix, problem)) return;
-  const bool one_for_all = !name_of(matrix.step).per_head;
-  const std::size_t axes_of_one = problem.batched && !is_of_parameter(matrix.step) ? 3 : 2;
-  const bool one_matrix = matrix.axes.size() <= axes_of_one;
-  if (matrix.head || one_for_all || one_matrix) {
+void GivenMatrices::place(const io::AnswerMatrix& matrix, StepId given_as, const Problem& problem) {
+  if (matrix.out_by_in) return place(as_stored(matrix, problem.layout), given_as, problem);
+  if (place_parts(matrix, problem) || place_columns(matrix, problem)) return;
+  const bool one_for_all = !name_of(given_as).per_head;
+  if (matrix.head || one_for_all || is_one_matrix(matrix, problem)) {
     // "Q" without a number is the name of the packed product as well.
-    const std::optional<StepId> packed = problem.packed && !matrix.head ? packed_form_of(matrix.step) : std::nullopt;
-    const StepId step = packed.value_or(placed(matrix.step, problem.is_post_norm()));
+    const std::optional<StepId> packed = problem.packed && !matrix.head ? packed_form_of(given_as) : std::nullopt;
+    const StepId step = packed.value_or(placed(given_as, problem.is_post_norm()));
     const Index head = matrix.head.value_or(0);
     std::optional<bool>& says_group = says_group_[static_cast<std::size_t>(step)];
     if (matrix.kv_head && head < problem.heads)
@@ -191,6 +222,23 @@ void GivenMatrices::place(const io::AnswerMatrix& matrix, const Problem& problem
   } else {
     place_all_heads(matrix, matrix.step, problem);
   }
+}
+
+// "Q" or "packed.Q" where each head has weights of its own: the columns of head 1 first. Not where the person goes on with
+// one head, who has not split them.
+bool GivenMatrices::place_columns(const io::AnswerMatrix& matrix, const Problem& problem) {
+  const StepId step = head_form_of(matrix.step);
+  const bool may_be = is_projection(step) && !problem.packed && !matrix.head && is_one_matrix(matrix, problem);
+  if (!may_be || (one_head_alone_ && step == matrix.step)) return false;
+  const Index width = step == StepId::V ? problem.d_v() : problem.d_k(), count = matrix.axes.back() / width;
+  const bool is_whole = matrix.axes.back() == count * width && count > 1;
+  if (!is_whole || (count != problem.heads && (step == StepId::Q || count != problem.kv_heads))) return false;
+  GivenMatrix whole = taken(matrix, 0, matrices_in(matrix), 1);
+  whole.batched = matrix.axes.size() > 2;
+  for (Index head = 0; head < problem.heads; ++head)
+    put(step, head, columns_of(whole, broadcast(head, count, problem.heads) * width, width));
+  were_side_by_side_ = true;
+  return true;
 }
 
 // heads×rows×cols, or batch×heads×rows×cols.

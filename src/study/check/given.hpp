@@ -40,6 +40,9 @@ class GivenMatrices {
   using TruthOf = std::function<const Tensor*(StepId)>;
   std::optional<Saying> spread_groups(const Problem& problem, const TruthOf& truth_of);
 
+  // Whether Q, K or V of all heads stood side by side in one matrix, as a product with all their weights gives them.
+  bool were_side_by_side() const { return were_side_by_side_; }
+
   // Null where it was not given. Steps of all heads have head 0 alone.
   const GivenMatrix* find(StepId step, Index head) const;
   bool empty() const;
@@ -69,14 +72,17 @@ class GivenMatrices {
 
   Heads& of(StepId step) { return heads_[static_cast<std::size_t>(step)]; }
   const Heads& of(StepId step) const { return heads_[static_cast<std::size_t>(step)]; }
-  void place(const io::AnswerMatrix& matrix, const Problem& problem);
+  void place(const io::AnswerMatrix& matrix, StepId given_as, const Problem& problem);
   bool place_parts(const io::AnswerMatrix& matrix, const Problem& problem);
   void place_all_heads(const io::AnswerMatrix& matrix, StepId step, const Problem& problem);
+  bool place_columns(const io::AnswerMatrix& matrix, const Problem& problem);
   void put(StepId step, Index head, GivenMatrix matrix);
   void spread_in_group(Heads& own, const Problem& problem) const;
   Index most_heads() const;
 
   std::array<Heads, row_count> heads_;
+  bool one_head_alone_ = false;  // a matrix of a head has no head's number, and is no list of them
+  bool were_side_by_side_ = false;
   std::array<std::optional<bool>, row_count> says_group_{};  // whether kv_head is the group of the head beside it
 };
 

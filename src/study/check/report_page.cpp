@@ -68,7 +68,8 @@ class ReportPage {
     if (summary_only) return page_.take();
     add_names(reports);
     for (const Report& report : reports) {
-      if ((report.is_right() && report.unknown.empty()) || report.missing || report.all_blank) continue;
+      if ((report.is_right() && report.unknown.empty()) || report.missing || (report.all_blank && report.unknown.empty()))
+        continue;
       page_.section({show::Words().quote(report.name)}, show::Section::Level::item);
       add(report, true);
     }

@@ -49,6 +49,20 @@ std::string joined(Language language, const std::vector<std::string>& parts) {
   return text;
 }
 
+// The numbers of the heads of which this step is not given, where it is given of others.
+std::vector<std::string> heads_without(const Report& report, const LayerStep& step, Index base) {
+  std::vector<std::string> heads;
+  bool any_given = false;
+  for (const StepVerdict& verdict : report.steps) {
+    if (LayerStep(verdict) != step || !verdict.head) continue;
+    if (verdict.verdict == Verdict::not_given)
+      heads.push_back(std::to_string(*verdict.head + base));
+    else
+      any_given = true;
+  }
+  return any_given ? heads : std::vector<std::string>();
+}
+
 // A sentence in English; "e^z" and "b_O" stay as they are.
 std::string capitalised(std::string sentence) {
   const auto is_letter = [&](std::size_t i) { return std::isalpha(static_cast<unsigned char>(sentence[i])) != 0; };
@@ -105,10 +119,27 @@ std::string ReportWords::verdict(const StepVerdict& step) const {
 
 std::string ReportWords::gaps(const Report& report) const {
   if (report.all_blank) return show::say(language_, {"nothing is filled in", "什么都没有填"});
-  std::string text = report.lacking.empty() ? "" : show::say(language_, still_missing, steps(report.lacking));
+  std::string text = report.lacking.empty() ? "" : show::say(language_, still_missing, lacking(report));
   if (report.blanks > 0)
     text += (text.empty() ? "" : show::say(language_, show::phrase::semicolon)) +
             show::say(language_, blank_entries, report.blanks);
+  return text;
+}
+
+// "heads 2, 3: Queries, Scores; Concatenation"
+std::string ReportWords::lacking(const Report& report) const {
+  std::string text;
+  std::vector<LayerStep> alike;
+  for (std::size_t i = 0; i < report.lacking.size(); ++i) {
+    alike.push_back(report.lacking[i]);
+    const std::vector<std::string> without = heads_without(report, alike.back(), base_);
+    if (i + 1 < report.lacking.size() && heads_without(report, report.lacking[i + 1], base_) == without) continue;
+    text += text.empty() ? "" : show::say(language_, show::phrase::semicolon);
+    if (!without.empty())
+      text +=
+          show::say(language_, {"head{0} {1}: ", "头 {1}："}, without.size() > 1 ? "s" : "", joined(language_, without));
+    text += steps(std::exchange(alike, {}));
+  }
   return text;
 }
 
