@@ -21,6 +21,8 @@ constexpr double equal_numbers = 1e-14;  // relative: the person has the recompu
 constexpr double fill_of_half = -65504;  // the smallest 16-bit float, which is added where −∞ belongs
 constexpr double fill_digits = 1e-6;     // what −1e9 leaves of a double behind its point
 
+constexpr double most_on_the_way = 0.1;  // nobody writes e^z as a whole number
+
 constexpr double sum_roundings = 32;  // what sums lose, in eps of the largest number beside
 
 // Where nothing is known of the operands: cancelled numbers are as exact as those beside them.
@@ -118,9 +120,10 @@ class Walk {
     std::vector<Uncertain> operands;
     for (const ValueId id : step.in) operands.push_back(values_[at_id(id)]);
     Uncertain result{steps_.result(step, operands), nullptr};
-    if (precision_.propagated)
-      result.radius = steps_.radius(step, operands, *result.numbers, precision_.arithmetic(step.id));
-    if (drawn_) take_draws(steps_, step, operands, precision_.arithmetic(step.id), result);
+    FloatingPoint arithmetic = precision_.arithmetic(step.id);
+    if (const double half = precision_.between.half_unit(); half < most_on_the_way) arithmetic.on_the_way = half;
+    if (precision_.propagated) result.radius = steps_.radius(step, operands, *result.numbers, arithmetic);
+    if (drawn_) take_draws(steps_, step, operands, arithmetic, result);
     return result;
   }
 

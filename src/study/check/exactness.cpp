@@ -154,13 +154,15 @@ Tensor radius_of_norm(const Plan& plan, const Step& step, const std::vector<Unce
     const bool is_layer = step.norm.kind == Norm::Kind::layer;
     const double mean = is_layer ? mean_of(numbers, [](double x) { return x; }) : 0;
     const double mean_size = is_layer ? mean_of(numbers, [](double x) { return std::abs(x); }) : 0;
-    const double mean_off =
-        is_layer ? bound_of(mean_of(off, [](double r) { return r; }), mean_size, count, count, 0, arithmetic) : 0;
+    const double mean_off = is_layer ? arithmetic.on_the_way + bound_of(mean_of(off, [](double r) { return r; }), mean_size,
+                                                                        count, count, 0, arithmetic)
+                                     : 0;
     for (std::size_t i = 0; i < off.size(); ++i)
       off[i] = bound_of(off[i] + mean_off, std::abs(numbers[i]) + std::abs(mean), 1, 1, 0, arithmetic);
     const double squares = mean_of(numbers, [&](double x) { return (x - mean) * (x - mean); });
     const double least = std::sqrt(step.norm.eps), root = std::sqrt(squares + step.norm.eps);
     const double root_off =
+        arithmetic.on_the_way * (1 + 1 / (2 * root)) +
         bound_of(std::sqrt(mean_of(off, [](double r) { return r * r; })), root, count + 4, 1, 0, arithmetic);
     const double smallest = std::max(root - root_off, least);
     const Index own = step.norm.by_column ? entry.row : entry.column;
@@ -238,10 +240,14 @@ void bound_powers(std::vector<Share>& shares, const Softmax& rule, const Floatin
     move_powers(shares, rule);
   const auto distance = [&](const Share& share) { return size_of(largest - share.z); };
   for (const Share& share : shares) mean += size_of(share.weight) * distance(share);
+  double sum = 0;
+  for (const Share& share : shares) sum += raised(rule, share.z - largest);
   for (Share& share : shares) {
     double roundings = distance(share) + mean + static_cast<double>(shares.size()) + arithmetic.function_roundings;
     if (arithmetic.by_chance()) roundings += std::pow(distance(share), 2) + mean * mean - distance(share) - mean;
-    share.radius = std::isinf(share.z) ? 0 : bound_of(share.radius, size_of(share.weight), roundings, 1, 0, arithmetic);
+    const double written = arithmetic.on_the_way * (1 + static_cast<double>(shares.size()) * size_of(share.weight)) / sum;
+    share.radius =
+        std::isinf(share.z) ? 0 : bound_of(share.radius + written, size_of(share.weight), roundings, 1, 0, arithmetic);
   }
 }
 
