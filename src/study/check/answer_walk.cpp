@@ -121,7 +121,9 @@ class Walk {
     for (const ValueId id : step.in) operands.push_back(values_[at_id(id)]);
     Uncertain result{steps_.result(step, operands), nullptr};
     FloatingPoint arithmetic = precision_.arithmetic(step.id);
-    if (const double half = precision_.between.half_unit(); half < most_on_the_way) arithmetic.on_the_way = half;
+    const std::optional<StepId>& row = plan_.value(step.out).step;
+    if (row && given_.heads(*row) > 0 && precision_.between.half_unit() < most_on_the_way)
+      arithmetic.on_the_way = precision_.between.half_unit();
     if (precision_.propagated) result.radius = steps_.radius(step, operands, *result.numbers, arithmetic);
     if (drawn_) take_draws(steps_, step, operands, arithmetic, result);
     return result;
