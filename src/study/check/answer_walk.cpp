@@ -21,7 +21,7 @@ constexpr double equal_numbers = 1e-14;  // relative: the person has the recompu
 constexpr double fill_of_half = -65504;  // the smallest 16-bit float, which is added where −∞ belongs
 constexpr double fill_digits = 1e-6;     // what −1e9 leaves of a double behind its point
 
-constexpr double most_on_the_way = 0.1;  // nobody writes e^z as a whole number
+constexpr double half_a_tenth = 0.06;  // nobody writes e^z as a whole number
 
 constexpr double sum_roundings = 32;  // what sums lose, in eps of the largest number beside
 
@@ -122,7 +122,7 @@ class Walk {
     Uncertain result{steps_.result(step, operands), nullptr};
     FloatingPoint arithmetic = precision_.arithmetic(step.id);
     const std::optional<StepId>& row = plan_.value(step.out).step;
-    if (row && given_.heads(*row) > 0 && precision_.between.half_unit() < most_on_the_way)
+    if (row && given_.heads(*row) > 0 && precision_.between.half_unit() < half_a_tenth)
       arithmetic.on_the_way = precision_.between.half_unit();
     if (precision_.propagated) result.radius = steps_.radius(step, operands, *result.numbers, arithmetic);
     if (drawn_) take_draws(steps_, step, operands, arithmetic, result);

@@ -21,6 +21,9 @@ double size_of(double number) {
   return std::isfinite(number) ? std::abs(number) : 0;
 }
 
+// Who writes a number down within a step, and it is small, writes more decimals.
+constexpr double most_on_the_way = 10;  // times what is off there, for the result
+
 double radius_at(const Uncertain& value, const Entry& at) {
   return value.radius ? value.radius->at(at) : 0;
 }
@@ -154,15 +157,13 @@ Tensor radius_of_norm(const Plan& plan, const Step& step, const std::vector<Unce
     const bool is_layer = step.norm.kind == Norm::Kind::layer;
     const double mean = is_layer ? mean_of(numbers, [](double x) { return x; }) : 0;
     const double mean_size = is_layer ? mean_of(numbers, [](double x) { return std::abs(x); }) : 0;
-    const double mean_off = is_layer ? arithmetic.on_the_way + bound_of(mean_of(off, [](double r) { return r; }), mean_size,
-                                                                        count, count, 0, arithmetic)
-                                     : 0;
+    const double mean_off =
+        is_layer ? bound_of(mean_of(off, [](double r) { return r; }), mean_size, count, count, 0, arithmetic) : 0;
     for (std::size_t i = 0; i < off.size(); ++i)
       off[i] = bound_of(off[i] + mean_off, std::abs(numbers[i]) + std::abs(mean), 1, 1, 0, arithmetic);
     const double squares = mean_of(numbers, [&](double x) { return (x - mean) * (x - mean); });
     const double least = std::sqrt(step.norm.eps), root = std::sqrt(squares + step.norm.eps);
     const double root_off =
-        arithmetic.on_the_way * (1 + 1 / (2 * root)) +
         bound_of(std::sqrt(mean_of(off, [](double r) { return r * r; })), root, count + 4, 1, 0, arithmetic);
     const double smallest = std::max(root - root_off, least);
     const Index own = step.norm.by_column ? entry.row : entry.column;
@@ -170,6 +171,7 @@ Tensor radius_of_norm(const Plan& plan, const Step& step, const std::vector<Unce
     double size = distance / root;
     double moved = smallest > 0 ? off[static_cast<std::size_t>(own)] / smallest + distance * root_off / (root * smallest)
                                 : std::numeric_limits<double>::infinity();
+    moved += arithmetic.on_the_way * std::min(most_on_the_way, (1 + size * (1 + 1 / (2 * root))) / root);
     if (!parameters.empty()) {
       moved = moved_product(size, moved, parameters[0].first, parameters[0].second);
       size *= parameters[0].first;
@@ -240,12 +242,13 @@ void bound_powers(std::vector<Share>& shares, const Softmax& rule, const Floatin
     move_powers(shares, rule);
   const auto distance = [&](const Share& share) { return size_of(largest - share.z); };
   for (const Share& share : shares) mean += size_of(share.weight) * distance(share);
-  double sum = 0;
-  for (const Share& share : shares) sum += raised(rule, share.z - largest);
+  double sum = 0;  // of e^z, or of e^(z − max) where these are smaller
+  for (const Share& share : shares) sum += raised(rule, share.z - std::max(largest, 0.0));
   for (Share& share : shares) {
     double roundings = distance(share) + mean + static_cast<double>(shares.size()) + arithmetic.function_roundings;
     if (arithmetic.by_chance()) roundings += std::pow(distance(share), 2) + mean * mean - distance(share) - mean;
-    const double written = arithmetic.on_the_way * (1 + static_cast<double>(shares.size()) * size_of(share.weight)) / sum;
+    const double parts = 1 + static_cast<double>(shares.size()) * size_of(share.weight);
+    const double written = arithmetic.on_the_way * std::min(most_on_the_way, parts / sum);
     share.radius =
         std::isinf(share.z) ? 0 : bound_of(share.radius + written, size_of(share.weight), roundings, 1, 0, arithmetic);
   }
