@@ -17,7 +17,7 @@ namespace {
 struct CheckOptionTexts {
   std::optional<std::string> problem;
   std::vector<std::string> answers;
-  std::optional<std::string> tol, rtol, sigfig, dtype, hint, threads, require, points, as;
+  std::optional<std::string> tol, rtol, sigfig, dtype, hint, threads, require, points, as, loss;
   OutputTexts output;
   PageOptionTexts page;
   bool allow_outside = false, summary = false, as_class = false;
@@ -55,7 +55,7 @@ double points_from(std::string_view text) {
 // "all", "Q-weights", "layer2.output".
 study::StepChoice choice_from(std::string_view text, std::string_view option, double points = 1) {
   const std::vector<bool> steps =
-      text == "all" ? std::vector<bool>(step_count, true) : parse_steps(io::without_layer(text), option);
+      text == "all" ? std::vector<bool>(row_count, true) : parse_steps(io::without_layer(text), option, true);
   return {steps, io::said_layer(text), points};
 }
 
@@ -70,7 +70,7 @@ void set_points(const std::string& text, study::Grading& grading) {
   for (const auto& [name, value] : points) grading.points.push_back(choice_from(name, "--points", value));
   const auto is_nothing = [&](const StepName& name) { return grading.points_of({{}, name.step}) == 0; };
   const auto counts = [](const study::StepChoice& choice) { return choice.points > 0; };
-  if (std::all_of(step_names.begin(), step_names.end(), is_nothing) &&
+  if (std::all_of(row_names.begin(), row_names.end(), is_nothing) &&
       std::none_of(grading.points.begin(), grading.points.end(), counts))
     throw Error({"--points '{}': no step counts; give at least one of them more than 0",
                  "--points '{}'：没有步骤计分；请至少给一个步骤大于 0 的分值"},
@@ -152,7 +152,8 @@ class Check {
   }
 
  private:
-  // A folder as PROBLEM is a class: each answer has a problem of its own, all of which it is to work out.
+  // A folder as PROBLEM is a class: each answer has a problem of its own, all of which it is to work out unless
+  // --require says less.
   std::vector<io::AnswerSource> find() {
     const auto status = io::status_of(*texts_.problem);
     const bool is_class = status && S_ISDIR(status->st_mode) && !is_example(*texts_.problem);
@@ -160,15 +161,11 @@ class Check {
       throw Error({"name a problem and at least one answer: mha check worked answer.json",
                    "请写一道题目和至少一份答卷：mha check worked answer.json"});
     std::vector<io::AnswerSource> answers;
-    if (!is_class)
-      common_ = std::make_shared<OwnChecker>(read_problem(*texts_.problem, world_, texts_.allow_outside), tolerance_);
+    if (!is_class) common_ = checker_for(read_problem(*texts_.problem, world_, texts_.allow_outside));
     if (common_) expect_required_steps();
     if (!texts_.answers.empty()) answers = io::find_answers(texts_.answers, world_.input, texts_.as);
     if (!is_class) return answers;
-    if (texts_.require)
-      throw Error({"--require goes with one problem; of a class's own problems all steps are required",
-                   "--require 用于同一道题目；一个班各自的题目要求全部步骤"});
-    grading_.required = {choice_from("all", "--require")};
+    if (grading_.required.empty()) grading_.required = {choice_from("all", "--require")};
     return io::find_class(*texts_.problem, std::move(answers));
   }
 
@@ -181,17 +178,22 @@ class Check {
                     *texts_.require, *texts_.problem);
   }
 
+  std::shared_ptr<OwnChecker> checker_for(Problem problem) const {
+    if (texts_.loss) problem.loss = io::loss_named(*texts_.loss, problem);
+    return std::make_shared<OwnChecker>(std::move(problem), tolerance_);
+  }
+
   // Null for an answer of nobody's.
   std::shared_ptr<const study::Checker> checker_of(const io::AnswerSource& answer) const {
     std::shared_ptr<OwnChecker> own = common_;
-    if (!answer.problem.empty())
-      own = std::make_shared<OwnChecker>(io::read_problem_file(answer.problem, texts_.allow_outside), tolerance_);
+    if (!answer.problem.empty()) own = checker_for(io::read_problem_file(answer.problem, texts_.allow_outside));
     return {own, own ? &own->checker : nullptr};
   }
 
   std::vector<std::string> inputs(const std::vector<io::AnswerSource>& answers) const {
     std::vector<std::string> inputs = texts_.answers;
     if (texts_.points) inputs.push_back(*texts_.points);
+    if (texts_.loss) inputs.push_back(texts_.loss->substr(texts_.loss->find(':') + 1));
     inputs.push_back(*texts_.problem);
     for (const io::AnswerSource& answer : answers) {
       inputs.push_back(answer.file);
@@ -265,6 +267,7 @@ void declare_check_options(CommandLine& app, CheckOptionTexts& texts) {
                   "各步骤在得分中的分值：output=4,weights=2，默认各为 1；或写有它们的 JSON 文件"});
   declare_option(app, "--as", texts.as, "NAME",
                  {"the matrix that a .npy file holds: Y, A1, output", ".npy 文件中是哪个矩阵：Y、A1、output"});
+  declare_loss(app, texts.loss);
   declare_option(app, "--hint", texts.hint, "1|2|3",
                  {"tell only the step, or also the place, or also the mistake in words",
                   "只说是哪一步，或再说位置，或再用文字说明错误"});

@@ -55,6 +55,9 @@ const study::Variant* shown_form(const Problem& problem, const study::Variants& 
 
 // Where this mistake can be seen instead.
 Saying elsewhere(const study::Mistake& mistake) {
+  if (is_gradient(mistake.first))
+    return say(
+        {"It is made on the way back: that takes a problem with a loss.", "这种错误出在反向传播中：题目要有 loss。"});
   for (const io::EmbeddedFile& example : io::examples()) {
     const Problem problem = io::read_problem_text(example.text, example.name);
     const std::vector<Problem> layers = study::layered(problem).problems;

@@ -6,6 +6,7 @@
 #include "cli/values.hpp"
 #include "compute/engine.hpp"
 #include "core/csv.hpp"
+#include "core/gradient.hpp"
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"
 #include "io/files/input_file.hpp"
@@ -29,7 +30,7 @@ const std::string notebook_name = "sheet.ipynb";
 struct ExerciseTexts {
   std::optional<std::string> tokens, d_model, heads, d_k, kv_heads, mask, norm, norm_place, mlp, layers, seed, difficulty,
       round, roster, lang, output, title, due;
-  bool notebook = false, bias = false, residual = false, gate = false;
+  bool notebook = false, bias = false, residual = false, gate = false, gradient = false;
 };
 
 struct ExerciseRequest {
@@ -71,6 +72,7 @@ study::ExerciseSizes sizes_from(const ExerciseTexts& texts) {
   sizes.norm_behind = texts.norm_place && parse_choice("--norm-place", *texts.norm_place, {"pre", "post"}) == 1;
   sizes.mlp = number_or(texts.mlp, "--mlp", 0, 1, 32);
   sizes.gate = texts.gate;
+  sizes.gradient = texts.gradient;
   sizes.layers = number_or(texts.layers, "--layers", 1, 1, 6);
   if (texts.norm_place && !texts.norm)
     throw Error({"--norm-place says where a norm stands; give --norm layer or rms as well",
@@ -129,7 +131,7 @@ struct Folders {
 };
 
 void write_key(io::Sink& sink, const Problem& problem, std::optional<int> rounding) {
-  const Plan plan = make_plan(problem);
+  const Plan plan = plan_with_gradient(problem);
   const Selection all;
   io::write_trace(sink, problem, plan,
                   compute::run(plan, {compute::values_to_keep(plan, all, false), Dtype::f64, rounding}), all, false);
@@ -298,6 +300,8 @@ Action setup_exercise(CommandLine& app) {
       {"an MLP of this width, with ReLU, hard with SiLU (none)", "这个宽度的 MLP，用 ReLU，hard 用 SiLU（默认没有）"});
   declare_flag(app, "--gate", texts->gate, {"the MLP has a gate", "MLP 带门控"});
   declare_option(app, "--layers", texts->layers, "N", {"layers on one another (1)", "层数（默认 1）"});
+  declare_flag(app, "--gradient", texts->gradient,
+               {"and back: the gradients of a loss, to be worked out as well", "还有反向传播：同时要算出损失的各梯度"});
   declare_option(
       app, "--difficulty", texts->difficulty, "easy|normal|hard",
       {"whole numbers, halves in the weights, or tenths (normal)", "整数、权重矩阵中有半数，或一位小数（默认 normal）"});
@@ -324,6 +328,7 @@ Action setup_exercise(CommandLine& app) {
       {{"mha exercise -o monday                       5 ", {"tokens, d_model 6, 3 heads", "个词元，d_model 6，3 个头"}},
        {"mha exercise --tokens 5 --mask causal --bias --seed 7 -o week2"},
        {"mha exercise --residual --norm layer --mlp 6 --layers 2 -o deep"},
+       {"mha exercise --gradient --bias -o back       ", {"with the backward pass", "连同反向传播"}},
        {"mha exercise --roster names.csv -o class     ", {"everyone gets other numbers", "每人的数都不同"}},
        {"mha check monday/problem.json monday/answer.json"}});
   return [texts](World& world) {

@@ -5,6 +5,7 @@
 #include "cli/input.hpp"
 #include "cli/output.hpp"
 #include "show/pages/page.hpp"
+#include "show/words/notation.hpp"
 #include "study/mistakes/simulate.hpp"
 
 namespace mha::cli {
@@ -26,13 +27,13 @@ constexpr Text what_header{"what was done, and the remedy", "错在哪里，应�
 
 // Under the title of the first step that shows them.
 void add_by_step(const std::vector<const study::Mistake*>& list, show::PageBuilder& page, Layout layout = {}) {
-  for (const StepName& step : step_names) {
+  for (const StepName& step : row_names) {
     show::Table table;
     for (const study::Mistake* mistake : list)
       if (mistake->first == step.step)
         table.rows.push_back({std::string(mistake->id), study::in_layout(page.say(mistake->what), layout)});
     if (table.rows.empty()) continue;
-    page.add(show::StepHeading{{}, page.say(step.title), std::string(step.id), {}});
+    page.add(show::StepHeading{{}, show::title(step.step, page.language()), std::string(step.id), {}});
     table.header = page.header(id_header, what_header);
     page.add(std::move(table));
   }
@@ -55,6 +56,7 @@ void list_for(const Problem& problem, show::PageBuilder& page) {
   std::vector<const study::Mistake*> shows;
   std::vector<std::string_view> hides, impossible;
   for (const study::Mistake& mistake : study::mistakes()) {
+    if (is_gradient(mistake.first) && !problem.loss) continue;  // there is no way back
     const auto is_this = [&](const study::Outcome& outcome) { return outcome.mistake == &mistake; };
     const auto is_shown = [&](const study::Outcome& outcome) { return is_this(outcome) && outcome.shown_by; };
     if (std::any_of(made.begin(), made.end(), is_shown))
@@ -62,7 +64,7 @@ void list_for(const Problem& problem, show::PageBuilder& page) {
     else
       (std::any_of(made.begin(), made.end(), is_this) ? hides : impossible).push_back(mistake.id);
   }
-  page.paragraph(shown_count, shows.size(), study::mistakes().size());
+  page.paragraph(shown_count, shows.size(), shows.size() + hides.size() + impossible.size());
   add_by_step(shows, page, problem.layout);
   const study::IdGroups alike = study::indistinguishable(made, right, StepId::X, study::same_number);
   if (!alike.empty()) page.section({page.say(alike_title)});

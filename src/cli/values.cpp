@@ -18,13 +18,14 @@ std::pair<std::string_view, std::string_view> ends_of_range(std::string_view ite
   return {item.substr(0, dash), item.substr(dash + 1)};
 }
 
-// The steps that a name means: one, or the three of "packed".
-std::pair<std::size_t, std::size_t> steps_called(std::string_view name, std::string_view option) {
+// The steps that a name means: one, or the three of "packed". Gradients are called as rows of an answer.
+std::pair<std::size_t, std::size_t> steps_called(std::string_view name, std::string_view option, bool of_answers) {
+  const std::size_t count = of_answers ? row_count : step_count;
   if (name == "packed") return {static_cast<std::size_t>(StepId::packed_Q), static_cast<std::size_t>(StepId::packed_V)};
-  for (std::size_t i = 0; i < step_count; ++i)
-    if (name == step_names[i].id) return {i, i};
-  for (std::size_t i = 0; i < step_count; ++i)
-    if (name == step_names[i].symbol && !is_packed(step_names[i].step)) return {i, i};
+  for (std::size_t i = 0; i < count; ++i)
+    if (name == row_names[i].id) return {i, i};
+  for (std::size_t i = 0; i < count; ++i)
+    if (name == row_names[i].symbol && !is_packed(row_names[i].step)) return {i, i};
   std::vector<std::string_view> names{"packed"};
   for (const StepName& step : step_names)
     if (std::find(names.begin(), names.end(), step.id) == names.end()) names.push_back(step.id);
@@ -93,16 +94,17 @@ std::vector<Index> parse_numbers(std::string_view option, std::string_view text,
   return numbers;
 }
 
-std::vector<bool> parse_steps(std::string_view text, std::string_view option) {
-  std::vector<bool> chosen(step_count, false);
+std::vector<bool> parse_steps(std::string_view text, std::string_view option, bool of_answers) {
+  std::vector<bool> chosen(of_answers ? row_count : step_count, false);
   for (const std::string_view item : split_at_commas(option, text)) {
     const auto [first_text, last_text] = ends_of_range(item);
-    const std::size_t first = steps_called(first_text, option).first, last = steps_called(last_text, option).second;
+    const std::size_t first = steps_called(first_text, option, of_answers).first,
+                      last = steps_called(last_text, option, of_answers).second;
     if (first > last)
       throw Error({"{} '{}': the range {} runs backwards; write {}-{}", "{} '{}'：范围 {} 前后颠倒；请写 {}-{}"}, option,
                   text, item, last_text, first_text);
-    for (std::size_t i = 0; i < step_count; ++i)  // a norm has its name at two places
-      if ((first <= i && i <= last) || step_names[i].id == step_names[first].id || step_names[i].id == step_names[last].id)
+    for (std::size_t i = 0; i < chosen.size(); ++i)  // a norm has its name at two places
+      if ((first <= i && i <= last) || row_names[i].id == row_names[first].id || row_names[i].id == row_names[last].id)
         chosen[i] = true;
   }
   return chosen;

@@ -14,8 +14,9 @@ double parse_tolerance(std::string_view option, std::string_view text);
 // "1,3-5" with numbers counted from `base`, as ascending numbers from 0 below `count`. `what` is "head" or the like.
 std::vector<Index> parse_numbers(std::string_view option, std::string_view text, Index count, int base, const Text& what);
 
-// "scores,weights", "Q-V", "packed": ids, symbols without a head's number, ranges in the order of the computation.
-std::vector<bool> parse_steps(std::string_view text, std::string_view option = "--steps");
+// "scores,weights", "Q-V", "packed": ids, symbols without a head's number, ranges in the order of the computation; for
+// answers also rows of gradients, "dA".
+std::vector<bool> parse_steps(std::string_view text, std::string_view option = "--steps", bool of_answers = false);
 
 // "a,b,c" as its entries, none of them empty.
 std::vector<std::string_view> split_at_commas(std::string_view option, std::string_view text);

@@ -112,8 +112,8 @@ void norm_slope_row(const T* g, const T* gamma, const Slice<T>& x, const Norm& n
   T mean = 0, along = 0;
   for (Index j = 0; j < x.count; ++j) {
     out[j] = gamma == nullptr ? g[j] : g[j] * gamma[j];
-    if (norm.kind == Norm::Kind::layer) mean += out[j];
-    along += out[j] * standard(x[j]);
+    if (norm.kind == Norm::Kind::layer && !norm.mean_is_constant) mean += out[j];
+    if (!norm.deviation_is_constant) along += out[j] * standard(x[j]);
   }
   const T count = static_cast<T>(x.count);
   mean /= count;

@@ -34,16 +34,18 @@ class Backward {
   explicit Backward(Plan forward)
       : plan_(std::move(forward)), reads_(plan_.values.size()), parts_(reads_.size()), whole_(reads_.size()) {}
 
-  Plan walk(const Loss& loss) {
+  // Nothing where shapes do not fit.
+  std::optional<Plan> walk(const Loss& loss) {
     const std::size_t forward_steps = plan_.steps.size();
-    for (const Step& step : plan_.steps)
-      for (const ValueId id : step.in) ++reads_[at(id)];
+    for (std::size_t i = forward_steps; i-- > 0;)  // of what leads to the result
+      if (const Step& step = plan_.steps[i]; i + 1 == forward_steps || reads_[at(step.out)] > 0)
+        for (const ValueId id : step.in) ++reads_[at(id)];
     start(loss);
     for (std::size_t i = forward_steps; i-- > 0;) {
       through_ = plan_.steps[i];
-      back(through_, whole_[at(through_.out)].value());
+      if (const std::optional<ValueId> g = whole_[at(through_.out)]) back(through_, *g);
     }
-    return std::move(plan_);
+    return fits_ ? std::optional(std::move(plan_)) : std::nullopt;
   }
 
  private:
@@ -71,12 +73,18 @@ class Backward {
     return constant(std::move(symbol), std::make_shared<const Tensor>(std::move(numbers)));
   }
 
+  Shape shape_of_result(const Step& step, const Shape& wanted) {
+    const std::optional<Shape> shape = result_shape(plan_, step, wanted);
+    fits_ = fits_ && shape;
+    return shape.value_or(wanted);
+  }
+
   // A step of the backward pass. A part is named after what it comes through: dX_Q.
   ValueId append(Step step, ValueId of, const Shape& wanted, Gradient gradient, const std::string& symbol = {}) {
     assert(uses_all_that_is_set(step));
     const Value& forward = plan_.value(of);
     Value value;
-    value.shape = result_shape(plan_, step, wanted).value();
+    value.shape = shape_of_result(step, wanted);
     value.gradient = gradient;
     value.of = of;
     value.symbol = symbol.empty() ? "d" + forward.symbol : symbol;
@@ -97,7 +105,7 @@ class Backward {
     if (!is_wanted(of)) return;
     const Shape shape = shape_of(of);
     const Gradient gradient = reads_[at(of)] == 1 ? Gradient::whole : Gradient::part;
-    if (*result_shape(plan_, step, shape) == shape) return arrive(of, append(std::move(step), of, shape, gradient));
+    if (shape_of_result(step, shape) == shape) return arrive(of, append(std::move(step), of, shape, gradient));
     const ValueId all = append(std::move(step), of, shape, Gradient::part);
     arrive(of, append({Op::sum, {}, {all}}, of, shape, gradient));
   }
@@ -128,7 +136,8 @@ class Backward {
     const auto count = [&](Index n) { return 1 / static_cast<double>(n); };
     switch (loss.kind) {
       case Loss::Kind::sum:
-        return give(P, {Op::copy, {}, {constant("1", std::make_shared<Tensor>(shape, std::make_shared<Ones>(shape.cols)))}});
+        return give(P,
+                    {Op::copy, {}, {constant("1", std::make_shared<Tensor>(shape, std::make_shared<Ones>(shape.cols)))}});
       case Loss::Kind::gradient: return give(P, {Op::copy, {}, {constant("G", target)}});
       case Loss::Kind::half_squares: return give(P, {Op::difference, {}, {P, constant("T", target)}});
       case Loss::Kind::mse: {
@@ -227,6 +236,7 @@ class Backward {
   }
 
   Plan plan_;
+  bool fits_ = true;
   Step through_{};  // the forward step at hand
   // By ValueId of the forward plan: how many steps read it, what came back through them so far, and all of it.
   std::vector<int> reads_;
@@ -236,8 +246,36 @@ class Backward {
 
 }  // namespace
 
+namespace {
+
+// Whether the steps of a plan can be walked backwards; those of mistakes may not.
+bool has_gradient(const Plan& plan, const Loss& loss) {
+  const Shape& result = plan.value(plan.forward_result()).shape;
+  if (loss.kind == Loss::Kind::cross_entropy) {
+    const double* const indices = std::as_const(loss.target).data();
+    const double largest = *std::max_element(indices, indices + loss.target.size());
+    if (loss.target.shape().cols != result.rows || largest >= static_cast<double>(result.cols)) return false;
+  }
+  return std::all_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
+    const Norm& norm = step.norm;
+    const bool usual_norm = !norm.sample_variance && !norm.eps_outside && !norm.by_column;
+    const bool usual = step.softmax.over == Softmax::Over::row && step.softmax.power == Softmax::Power::e && usual_norm;
+    return step.op != Op::reshape && step.op != Op::pool && !step.first_transposed && usual;
+  });
+}
+
+}  // namespace
+
+std::optional<Plan> with_gradient_if_any(Plan forward, const Loss& loss) {
+  return has_gradient(forward, loss) ? Backward(std::move(forward)).walk(loss) : std::nullopt;
+}
+
 Plan with_gradient(Plan forward, const Loss& loss) {
-  return Backward(std::move(forward)).walk(loss);
+  return Backward(std::move(forward)).walk(loss).value();
+}
+
+Plan plan_with_gradient(const Problem& problem) {
+  return problem.loss ? with_gradient(make_plan(problem), *problem.loss) : make_plan(problem);
 }
 
 std::optional<double> loss_of(const Loss& loss, const Tensor& result) {

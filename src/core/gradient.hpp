@@ -10,6 +10,13 @@ namespace mha {
 // The plan refers to the loss, which must outlive it.
 Plan with_gradient(Plan forward, const Loss& loss);
 
+// The plan of a problem, and the way back where it has a loss.
+Plan plan_with_gradient(const Problem& problem);
+
+// The same of a mistake's plan: nothing where it has steps that cannot be walked backwards, or another result than the
+// loss.
+std::optional<Plan> with_gradient_if_any(Plan forward, const Loss& loss);
+
 // L of a result; nothing where its gradient alone is known.
 std::optional<double> loss_of(const Loss& loss, const Tensor& result);
 

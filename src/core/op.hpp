@@ -79,6 +79,8 @@ struct Norm {
   bool sample_variance = false;  // layer: divided by d − 1 instead of d
   bool eps_outside = false;      // √variance + eps
   bool by_column = false;        // over the tokens instead of each token's entries
+  // On the way back: as if these did not depend on the row.
+  bool mean_is_constant = false, deviation_is_constant = false;
 
   bool operator==(const Norm&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <array>
 #include <compare>
 #include <optional>
+#include <span>
 
 #include "core/text.hpp"
 
@@ -40,6 +41,65 @@ enum class StepId {
   mlp_residual,
   mlp_norm_behind,
   final_norm,
+  // Rows of a person's work on the way back: dL/d of these and of X_kv, each behind those from which it follows, and then
+  // of the parameters.
+  d_final_norm,
+  d_mlp_norm_behind,
+  d_mlp_residual,
+  d_mlp,
+  d_activated,
+  d_gate,
+  d_hidden,
+  d_mlp_norm,
+  d_norm_behind,
+  d_residual,
+  d_output,
+  d_concat,
+  d_head_output,
+  d_weights,
+  d_V,
+  d_masked,
+  d_capped,
+  d_scaled,
+  d_scores,
+  d_Q_rot,
+  d_K_rot,
+  d_Q,
+  d_K,
+  d_packed_Q,
+  d_packed_K,
+  d_packed_V,
+  d_norm,
+  d_X,
+  d_X_kv,
+  d_W_Q,
+  d_b_Q,
+  d_W_K,
+  d_b_K,
+  d_W_V,
+  d_b_V,
+  d_packed_W_Q,
+  d_packed_b_Q,
+  d_packed_W_K,
+  d_packed_b_K,
+  d_packed_W_V,
+  d_packed_b_V,
+  d_W_QKV,
+  d_b_QKV,
+  d_W_O,
+  d_b_O,
+  d_norm_gamma,
+  d_norm_beta,
+  d_mlp_norm_gamma,
+  d_mlp_norm_beta,
+  d_W_gate,
+  d_b_gate,
+  d_W_1,
+  d_b_1,
+  d_W_2,
+  d_b_2,
+  d_final_norm_gamma,
+  d_final_norm_beta,
 };
 
 struct StepName {
@@ -47,14 +107,19 @@ struct StepName {
   std::string_view id;      // in files and options
   std::string_view symbol;  // in formulas, without the head's number
   bool per_head;            // the symbol takes the head's number
-  Text title;
-  Text meaning;  // what the numbers say, in a few words
+  Text title = {};
+  Text meaning = {};              // what the numbers say, in a few words
+  std::optional<StepId> of = {};  // of a gradient: the step whose; of a parameter's nothing
 
   constexpr StepName(StepId of, std::string_view name, std::string_view sign, bool each_head, Text heading, Text says)
       : step(of), id(name), symbol(sign), per_head(each_head), title(heading), meaning(says) {}
+  constexpr StepName(StepId own, StepId forward, std::string_view name, std::string_view sign, bool each_head = false)
+      : step(own), id(name), symbol(sign), per_head(each_head), of(forward) {}
+  constexpr StepName(StepId own, std::string_view name, std::string_view sign, bool each_head = false)
+      : step(own), id(name), symbol(sign), per_head(each_head) {}
 };
 
-inline constexpr std::array step_names = {
+inline constexpr std::array row_names = {
     StepName(StepId::X, "X", "X", false, {"Input", "输入"}, {"one row for each token", "每个词元一行"}),
     StepName(StepId::norm, "norm", "N", false, {"Normalisation", "归一化"},
              {"each row to the same size, whatever came in", "不论输入大小，每一行都调整到同样的尺度"}),
@@ -107,20 +172,98 @@ inline constexpr std::array step_names = {
              {"each row to the same size, whatever came in", "不论输入大小，每一行都调整到同样的尺度"}),
     StepName(StepId::final_norm, "final_norm", "N*", false, {"Final normalisation", "最后的归一化"},
              {"each row of the last result to the same size", "最后结果的每一行调整到同样的尺度"}),
+    StepName(StepId::d_final_norm, StepId::final_norm, "dfinal_norm", "dN*"),
+    StepName(StepId::d_mlp_norm_behind, StepId::mlp_norm_behind, "dmlp_norm", "dN′"),
+    StepName(StepId::d_mlp_residual, StepId::mlp_residual, "dmlp_residual", "dR′"),
+    StepName(StepId::d_mlp, StepId::mlp, "dmlp", "dF"),
+    StepName(StepId::d_activated, StepId::activated, "dactivated", "dU"),
+    StepName(StepId::d_gate, StepId::gate, "dgate", "dG"),
+    StepName(StepId::d_hidden, StepId::hidden, "dhidden", "dH"),
+    StepName(StepId::d_mlp_norm, StepId::mlp_norm, "dmlp_norm", "dN′"),
+    StepName(StepId::d_norm_behind, StepId::norm_behind, "dnorm", "dN"),
+    StepName(StepId::d_residual, StepId::residual, "dresidual", "dR"),
+    StepName(StepId::d_output, StepId::output, "doutput", "dY"),
+    StepName(StepId::d_concat, StepId::concat, "dconcat", "dConcat"),
+    StepName(StepId::d_head_output, StepId::head_output, "dhead_output", "dhead", true),
+    StepName(StepId::d_weights, StepId::weights, "dweights", "dA", true),
+    StepName(StepId::d_V, StepId::V, "dV", "dV", true),
+    StepName(StepId::d_masked, StepId::masked, "dmasked", "dM", true),
+    StepName(StepId::d_capped, StepId::capped, "dcapped", "dZ̃", true),
+    StepName(StepId::d_scaled, StepId::scaled, "dscaled", "dZ", true),
+    StepName(StepId::d_scores, StepId::scores, "dscores", "dS", true),
+    StepName(StepId::d_Q_rot, StepId::Q_rot, "dQ_rot", "dQ̃", true),
+    StepName(StepId::d_K_rot, StepId::K_rot, "dK_rot", "dK̃", true),
+    StepName(StepId::d_Q, StepId::Q, "dQ", "dQ", true),
+    StepName(StepId::d_K, StepId::K, "dK", "dK", true),
+    StepName(StepId::d_packed_Q, StepId::packed_Q, "dpacked.Q", "dQ"),
+    StepName(StepId::d_packed_K, StepId::packed_K, "dpacked.K", "dK"),
+    StepName(StepId::d_packed_V, StepId::packed_V, "dpacked.V", "dV"),
+    StepName(StepId::d_norm, StepId::norm, "dnorm", "dN"),
+    StepName(StepId::d_X, StepId::X, "dX", "dX"),
+    StepName(StepId::d_X_kv, "dX_kv", "dX_kv"),
+    StepName(StepId::d_W_Q, "dW_Q", "dW_Q", true),
+    StepName(StepId::d_b_Q, "db_Q", "db_Q", true),
+    StepName(StepId::d_W_K, "dW_K", "dW_K", true),
+    StepName(StepId::d_b_K, "db_K", "db_K", true),
+    StepName(StepId::d_W_V, "dW_V", "dW_V", true),
+    StepName(StepId::d_b_V, "db_V", "db_V", true),
+    StepName(StepId::d_packed_W_Q, "dW_Q", "dW_Q"),
+    StepName(StepId::d_packed_b_Q, "db_Q", "db_Q"),
+    StepName(StepId::d_packed_W_K, "dW_K", "dW_K"),
+    StepName(StepId::d_packed_b_K, "db_K", "db_K"),
+    StepName(StepId::d_packed_W_V, "dW_V", "dW_V"),
+    StepName(StepId::d_packed_b_V, "db_V", "db_V"),
+    StepName(StepId::d_W_QKV, "dW_QKV", "dW_QKV"),
+    StepName(StepId::d_b_QKV, "db_QKV", "db_QKV"),
+    StepName(StepId::d_W_O, "dW_O", "dW_O"),
+    StepName(StepId::d_b_O, "db_O", "db_O"),
+    StepName(StepId::d_norm_gamma, "dnorm.gamma", "dγ"),
+    StepName(StepId::d_norm_beta, "dnorm.beta", "dβ"),
+    StepName(StepId::d_mlp_norm_gamma, "dmlp_norm.gamma", "dγ′"),
+    StepName(StepId::d_mlp_norm_beta, "dmlp_norm.beta", "dβ′"),
+    StepName(StepId::d_W_gate, "dmlp.W_gate", "dW_gate"),
+    StepName(StepId::d_b_gate, "dmlp.b_gate", "db_gate"),
+    StepName(StepId::d_W_1, "dmlp.W_1", "dW_1"),
+    StepName(StepId::d_b_1, "dmlp.b_1", "db_1"),
+    StepName(StepId::d_W_2, "dmlp.W_2", "dW_2"),
+    StepName(StepId::d_b_2, "dmlp.b_2", "db_2"),
+    StepName(StepId::d_final_norm_gamma, "dfinal_norm.gamma", "dγ*"),
+    StepName(StepId::d_final_norm_beta, "dfinal_norm.beta", "dβ*"),
 };
-inline constexpr std::size_t step_count = step_names.size();
+inline constexpr std::size_t row_count = row_names.size();
+// Those of the forward pass.
+inline constexpr std::size_t step_count = static_cast<std::size_t>(StepId::d_final_norm);
+inline constexpr std::span<const StepName, step_count> step_names{row_names.data(), step_count};
 
 constexpr const StepName& name_of(StepId step) {
-  return step_names[static_cast<std::size_t>(step)];
+  return row_names[static_cast<std::size_t>(step)];
+}
+constexpr bool is_gradient(StepId step) {
+  return step >= StepId::d_final_norm;
+}
+// dL/d of a parameter: nothing follows from it, and with a batch it is of all items.
+constexpr bool is_of_parameter(StepId step) {
+  return step > StepId::d_X_kv;
+}
+constexpr StepId gradient_of(StepId step) {
+  for (const StepName& name : row_names)
+    if (name.of == step) return name.step;
+  return step;
 }
 // Of a stack there is one of these, whatever the layer.
 constexpr bool is_of_no_layer(StepId step) {
-  return step == StepId::X || step == StepId::final_norm;
+  return step == StepId::X || step == StepId::final_norm || step == StepId::d_X || step == StepId::d_final_norm ||
+         step >= StepId::d_final_norm_gamma;
 }
-// What a name means where norms stand behind their sublayers.
+// What the name of a norm means where norms stand before their sublayers, or behind.
 constexpr StepId placed(StepId step, bool behind) {
-  if (behind && step == StepId::norm) return StepId::norm_behind;
-  return behind && step == StepId::mlp_norm ? StepId::mlp_norm_behind : step;
+  constexpr std::array<std::array<StepId, 2>, 4> norms = {{{StepId::norm, StepId::norm_behind},
+                                                           {StepId::mlp_norm, StepId::mlp_norm_behind},
+                                                           {StepId::d_norm, StepId::d_norm_behind},
+                                                           {StepId::d_mlp_norm, StepId::d_mlp_norm_behind}}};
+  for (const auto& places : norms)
+    if (step == places[0] || step == places[1]) return places[behind ? 1 : 0];
+  return step;
 }
 // A step where it stands.
 struct LayerStep {
@@ -148,7 +291,8 @@ inline std::string cells_name(StepId step, const std::string& head = {}) {
 }
 
 constexpr bool is_packed(StepId step) {
-  return step >= StepId::packed_Q && step <= StepId::packed_V;
+  return (step >= StepId::packed_Q && step <= StepId::packed_V) ||
+         (step >= StepId::d_packed_Q && step <= StepId::d_packed_V);
 }
 
 }  // namespace mha

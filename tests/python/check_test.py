@@ -242,11 +242,11 @@ class Answers(InFolder):
 
     def test_unusable_answers_say_what_and_where(self):
         for content, words in (("", ["empty"]), ("{", [":1:"]), ("[]", ["expected one answer"]), ("null", ["null"]),
-                               ('{"Y": [[1, 2], [3]]}', ["Y[1]", "length is 1"]), ('{"Y": [[true]]}', ["Y[0][0]", "true"]),
-                               ('{"Y": [["0.5"]]}', ['"0.5"', "without quotes"]), ('{"Y": [[1e400]]}', ["1e400"]),
+                               ('{"Y": [[1, 2], [3]]}', ["Y[1]", "length is 1"]), ('{"Y": [[1, oh]]}', [":1:12", "oh"]),
+                               ('{"Y": [[1, {"a": 1}]]}', ["Y[0][1]", "an object"]), ('{"Y": [[1e400]]}', ["1e400"]),
                                ('{"Y": [1, 2]}', ["one-dimensional", "[[1, 2]]"]), ('{"Y": []}', ["empty"]),
                                ('{"Y": [[1]], "Y": [[1]]}', ["twice"]), ('{"z": [[1]]}', ["no matrix"]),
-                               ("[" * 200000, ["inside one another"]), ('{"Y": [[.5]]}', ["0.5"])):
+                               ("[" * 200000, ["inside one another"])):
             with self.subTest(content=content[:40]):
                 path = self.write("answer.json", content)
                 result = run("check", "worked", path)

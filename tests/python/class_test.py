@@ -189,6 +189,38 @@ class Class(InFolder):
         self.assertEqual(answers["Anna Li"]["verdict"], "unusable")
         self.assertIn("which of these", answers["Anna Li"]["message"])
 
+    def test_only_what_is_required(self):
+        """--require says less than all of everyone's own problem."""
+        for name in self.NAMES:
+            self.place(name).write_text(json.dumps({"Y": self.keys[name]["output"]}))
+        self.place("Eve").with_suffix(".npz").unlink()
+        for more, verdict in (((), "incomplete"), (("--require", "output"), "right"), (("--require", "Q,Y"), "incomplete")):
+            result = run("check", self.course, "--points", "all=0,output=1", *more, "--format", "json")
+            report = json.loads(result.stdout)
+            self.assertEqual({answer["verdict"] for answer in report["answers"]}, {verdict}, more)
+            self.assertEqual(result.returncode, CODES[verdict])
+            self.assertEqual({answer["score"] for answer in report["answers"]}, {1})
+
+    def test_the_work_stands_in_another_file_than_the_template(self):
+        blank = json.dumps({part: [[None]] for part in ("concat", "output")})
+        for other in ("answer (1).json", "answer.json.txt", "my work.json"):
+            folder = self.place("Anna Li").parent
+            (folder / "answer.json").write_text(blank)
+            (folder / other).write_text(json.dumps(self.keys["Anna Li"]))
+            self.assertEqual(self.graded_as("Anna Li"), ("right", other))
+            (folder / "more.json").write_text(json.dumps(self.keys["Anna Li"]))  # which, if neither is called as an answer is?
+            self.assertEqual(self.graded_as("Anna Li")[0], "right" if other.startswith("answer.") else "unusable")
+            (folder / "more.json").write_text(blank)
+            self.assertEqual(self.graded_as("Anna Li"), ("right", other))
+            (folder / other).unlink()
+        (folder / "notes.json").write_text(json.dumps({"Y": [[1]]}))  # what is called as an answer comes first
+        (folder / "answer.json").write_text(json.dumps(self.keys["Anna Li"]))
+        self.assertEqual(self.graded_as("Anna Li"), ("right", "answer.json"))
+
+    def graded_as(self, name):
+        answer = next(answer for answer in self.graded()["answers"] if answer["name"] == name)
+        return answer["verdict"], Path(answer["file"]).name
+
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
     def test_a_folder_that_cannot_be_read(self):
         self.place("Anna Li").chmod(0)

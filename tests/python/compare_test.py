@@ -48,9 +48,18 @@ class Compare(unittest.TestCase):
             if b"the first difference" in shown.stdout:
                 continue
             said = " ".join((shown.stdout + shown.stderr).decode().split())
+            if mistake.startswith("gradient_"):
+                self.assertIn("a problem with a loss", said)
+                continue
             named = re.search(rf"`mha (compare \w+ --mistake {mistake})` shows it", said)
             self.assertTrue(named, (mistake, said[-300:]))
             self.assertIn("← the first difference", page(*named[1].split()), mistake)
+
+    def test_a_mistake_of_the_way_back(self):
+        problem = SOURCE / "tests" / "cases" / "gradient_worked_target" / "problem.json"
+        lines = page("compare", problem, "--mistake", "gradient_row_sum").splitlines()
+        marked = next(line for line in lines if "← the first difference" in line)
+        self.assertIn("Gradient of the scaled scores", marked)
 
     def test_json_holds_both_sides_of_what_differs(self):
         told = json.loads(page("compare", "worked", "--mistake", "no_scale", "--format", "json"))

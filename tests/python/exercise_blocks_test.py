@@ -101,6 +101,13 @@ class Blocks(InFolder):
         for part in ("第 2 层（共 2 层） · X₁ → X₂", "进入各头之前", "这就是 X₁，由第 2 层读取"):
             self.assertIn(part, chinese)
 
+    def test_minus_infinity_is_spoken_of_where_it_may_stand(self):
+        for mask in ("none", "causal"):
+            for language, added, said in (("en", "entry by entry", "anything plus −∞"), ("zh", "逐个元素相加", "任何数加 −∞")):
+                folder = self.exercise(f"{mask}-{language}", *STACK, "--mask", mask, "--lang", language)
+                sheet = (folder / "worksheet.txt").read_text(encoding="utf-8")
+                self.assertEqual((sheet.count(added), sheet.count(said)), (2, 1) if mask == "causal" else (1, 0))
+
     def test_a_class(self):
         (self.folder / "names.csv").write_text("Ann\nBo\n")
         folder = self.exercise("class", *STACK, "--roster", self.folder / "names.csv")

@@ -224,6 +224,14 @@ class Inspect(unittest.TestCase):
         _, ids, _ = self.findings(far)
         self.assertIn("looks mostly at the previous token", ids["looks_at"])
 
+    def test_a_head_looks_mostly_at_one_thing(self):
+        """Of the worked example's head 2 the token itself and the first token both have more than half, as row 1 is in both."""
+        head = told("worked")["problems"][0]["layers"][0]["heads"][1]
+        self.assertTrue(head["first"] > head["self"] > .5)
+        page = output("inspect", "worked")
+        self.assertIn("Head 2 looks mostly at the first token: mean weight 0.608", page)
+        self.assertNotIn("Head 2 looks mostly at the token itself", page)
+
     def test_causal_rows_have_fewer_keys_to_spread_over(self):
         most = sum(math.log(i + 1) for i in range(4)) / 4
         self.assertIn(f"nats of at most {most:.3f}.", output("inspect", "causal").replace("\n", " "))

@@ -277,6 +277,27 @@ class Pencil(unittest.TestCase):
         self.assertFalse(overlooked, "\n".join([f"{len(overlooked)} are called right, {counts}"] + overlooked[:10]))
         self.assertTrue(PROBLEMS < 30 or all(count > PROBLEMS / 12 for count in counts.values()), counts)
 
+    def test_who_writes_e_to_the_z_down_is_right(self):
+        rng = random.Random(SEED)
+        for _ in range(40):
+            n, d, decimals = rng.randint(2, 4), rng.choice([2, 3]), rng.choice([2, 3])
+            X = [[round(rng.uniform(-2, 2), 1) for _ in range(d)] for _ in range(n)]
+            W = {name: [[round(rng.uniform(-1, 1), 1) for _ in range(d)] for _ in range(d)] for name in "QKV"}
+            by_hand = lambda matrix: [[rounded(x, decimals) for x in row] for row in matrix]
+            Q, K, V = (by_hand(product(X, W[name])) for name in "QKV")
+            S = by_hand(product(Q, turned(K)))
+            Z = by_hand([[s / math.sqrt(d) for s in row] for row in S])
+            powers = by_hand([[math.exp(z) for z in row] for row in Z])
+            A = by_hand([[p / sum(row) for p in row] for row in powers])
+            head = by_hand(product(A, V))
+            problem = {"X": X, "heads": [{f"W_{name}": W[name] for name in "QKV"}], "W_O": "identity"}
+            answer = {"Q1": Q, "K1": K, "V1": V, "S1": S, "Z1": Z, "A1": A, "head1": head}
+            with tempfile.TemporaryDirectory() as folder:
+                for name, text in (("p", problem), ("a", answer)):
+                    (Path(folder) / f"{name}.json").write_text(json.dumps(text))
+                result = run("check", Path(folder) / "p.json", Path(folder) / "a.json")
+            self.assertEqual(result.returncode, 0, result.stdout.decode()[:600])
+
     def test_examples(self):
         """Every number of the last result alone, with two decimals, off by so much. Rounding each step costs 0.01 to 0.04."""
         for name, step, off in (("worked", "Y", 0.1), ("block", "R'", 0.25), ("worked_twice", "layer2.Y", 0.25)):

@@ -284,13 +284,13 @@ class Stacks(unittest.TestCase):
         problem = random_stack(14, ("pre", "post"))
         layers, final = stack(problem)
         right = [json.loads((case / "trace.json").read_text()) for case in sorted(CASES.iterdir())]
-        right += [flat_answer(layers, final), {"layer1.A1": [[0.5, None], ["-inf", 1]]}, {"layer2.R'": None, "N*": [[1]]},
+        right += [flat_answer(layers, final), {"layer1.A1": [[0.5, None], ["-inf", 1]]}, {"layer1.A1": [["−0,5", "?"]], "X2": [["", 1]]}, {"layer2.R'": None, "N*": [[1]]},
                   {"layers": [{"layer": 2, "heads": [{"head": 2, "A": [[1]]}], "R′": [[1]]}]}, {"A": [[[1]], [[2]]]}]
         for answer in right:
             self.assertTrue(answers.is_valid(answer), next(answers.iter_errors(answer), None))
-        for answer in right[-4:]:
+        for answer in right[-5:]:
             self.assertNotIn(b"expected", run("check", self.put("p.json", problem), self.put("a.json", answer)).stderr)
-        for answer in ({}, [], {"layer2.A1": 3}, {"A1": [["x"]]}, {"heads": 5}, {"layers": [{"layer": 0, "N": [[1]]}]},
+        for answer in ({}, [], {"layer2.A1": 3}, {"A1": [[{"x": 1}]]}, {"heads": 5}, {"layers": [{"layer": 0, "N": [[1]]}]},
                        {"layers": {"N": [[1]]}}, {"packed": {"Q": "x"}, "Y": [[1]]}, {"heads": [{"head": 1, "weights": 1}]}):
             self.assertFalse(answers.is_valid(answer), answer)
             self.assertEqual(run("check", self.put("p.json", problem), self.put("a.json", answer)).returncode, 2, answer)

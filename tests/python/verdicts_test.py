@@ -124,6 +124,127 @@ class Groups(InFolder):
         return [step["head"] for step in report["steps"] if step["verdict"] == "wrong"]
 
 
+class SideBySide(InFolder):
+    """X times all W_Q at once, where the problem has one for each head."""
+
+    def setUp(self):
+        super().setUp()
+        self.heads = WORKED["heads"]
+        self.steps = {name: [head[key] for head in self.heads] for name, key in
+                      (("S", "scores"), ("Z", "scaled"), ("A", "weights"), ("head", "head_output"))}
+        self.steps |= {"concat": WORKED["concat"], "Y": WORKED["output"]}
+        self.wide = {name: np.hstack([head[name] for head in self.heads]).tolist() for name in "QKV"}
+
+    def judged(self, answer, problem="worked"):
+        return self.report(self.write("answer.json", answer), problem=problem)[0]
+
+    def test_the_columns_are_cut_into_heads(self):
+        of = self.judged(WORKED)["of"]
+        for answer in (self.wide, {"packed": self.wide}, {f"packed.{name}": m for name, m in self.wide.items()}):
+            report = self.judged(answer | self.steps)
+            self.assertEqual((report["verdict"], report["given"], report["score"]), ("right", of, 1))
+            page = run("check", "worked", self.folder / "answer.json").stdout.decode()
+            self.assertIn("its columns were cut into heads", " ".join(page.split()))
+        self.wide["K"][1][3] += 1
+        report = self.judged(self.wide | self.steps)
+        self.assertEqual((report["verdict"], report["first_wrong"]), ("wrong", {"step": "K", "head": 2}))
+        self.wide["K"][1][3] = None
+        self.assertEqual(self.judged(self.wide | self.steps)["verdict"], "incomplete")
+
+    def test_groups_have_fewer_columns_of_keys(self):
+        heads = json.loads(run("run", "grouped", "--format", "json").stdout)["heads"]
+        of_groups = {head["kv_head"]: head["K"] for head in heads}
+        for Ks in (list(of_groups.values()), [head["K"] for head in heads]):
+            report = self.judged({"K": np.hstack(Ks).tolist()}, problem="grouped")
+            self.assertEqual((report["verdict"], report["given"]), ("right", len(heads)))
+
+    def test_who_goes_on_with_one_head_has_not_split_them(self):
+        S = np.array(self.wide["Q"]) @ np.array(self.wide["K"]).T
+        report = self.judged(self.wide | {"S": S.tolist()})
+        self.assertEqual((report["first_wrong"]["step"], report["mistakes"]), ("Q", ["not_split"]))
+
+
+class OddCells(InFolder):
+    """One cell that no program would write makes no sheet unusable."""
+
+    def judged(self, answer, problem="causal"):
+        return self.report(self.write("answer.json", answer), problem=problem)[0]
+
+    def test_minus_infinity_in_any_spelling(self):
+        masked = CAUSAL["heads"][0]["masked"]
+        text = json.dumps({"M1": masked})
+        self.assertIn('"-inf"', text)
+        for spelled in ("-Infinity", "-Inf", "−inf", "-INF", "−Infinity", " -inf ", "–∞"):
+            self.assertEqual(self.judged(text.replace("-inf", spelled))["verdict"], "right", spelled)
+        for bare in ("-inf", "-Infinity", "−∞", "-INF"):
+            self.assertEqual(self.judged(text.replace('"-inf"', bare))["verdict"], "right", bare)
+        self.assertEqual(self.judged(text.replace("-inf", "+∞"))["verdict"], "wrong")
+
+    def test_numbers_as_texts(self):
+        three = [[f"{x:.3f}" for x in row] for row in WORKED["heads"][0]["scaled"]]
+        for change in ((".", "."), (".", ","), ("-", "−"), ("0.", "+0.")):
+            cells = [[x.replace(*change) for x in row] for row in three]
+            report = self.judged({"Z1": cells}, "worked")
+            self.assertEqual((report["verdict"], report["given"]), ("right", 1), cells)
+        three[0][0] = "0.70"  # 3 decimals of it are 0.707
+        self.assertEqual(self.judged({"Z1": three}, "worked")["verdict"], "wrong")
+
+    def test_what_is_no_number_is_a_blank_that_is_named(self):
+        Y = [row[:] for row in WORKED["output"]]
+        for cell, said in (("", None), ("  ", None), ("?", 'the text "?"'), ("about 2", 'the text "about 2"'), (True, "true"),
+                           ("1,2,3", 'the text "1,2,3"')):
+            for row, column in ((0, 0), (1, 2)):  # also where no number stands before it
+                Y = [row[:] for row in WORKED["output"]]
+                Y[row][column] = cell
+                report = self.judged({"Y": Y, "A1": WORKED["heads"][0]["weights"]}, "worked")
+                self.assertEqual((report["verdict"], report["given"]), ("incomplete", 2), cell)
+                self.assertIn("blank entries: 1", report["message"])
+                if said:
+                    self.assertIn(f"Y[{row}][{column}]: {said}", report["message"].replace("The", "the"))
+                else:
+                    self.assertNotIn("no number", report["message"])
+        page = run("check", "worked", self.folder / "answer.json", "--lang", "zh").stdout.decode()
+        self.assertIn("不是数", page)
+        report = self.judged({"Y": "see my notes", "A1": WORKED["heads"][0]["weights"], "A2": ""}, "worked")
+        self.assertEqual((report["verdict"], report["given"]), ("right", 1))
+        self.assertIn("see my notes", report["message"])
+        self.assertEqual(self.judged({"Y": [["?", "?"], ["", None]]}, "worked")["verdict"], "incomplete")
+
+    def test_what_is_no_matrix_stays_unusable(self):
+        for text in ('{"Y": [[1, 2], [3]]}', '{"Y": [[1, [2]]]}', '{"Y": [[1, oh]]}', '{"Y": [[1, {"a": 2}]]}', '{"Y": 3}'):
+            self.assertEqual(self.judged(text, "worked")["verdict"], "unusable", text)
+
+    def test_a_table(self):
+        run("run", "causal", "-q", "-o", self.folder / "steps.csv")
+        lines = (self.folder / "steps.csv").read_text(encoding="utf-8")
+        hidden = lines.count(",-inf")
+        self.assertTrue(hidden)
+        for spelled in ("-Infinity", "−inf", "-Inf", '"−∞"'):
+            path = self.write("spelled.csv", lines.replace(",-inf", f",{spelled}"))
+            self.assertEqual(self.report(path, problem="causal")[0]["verdict"], "right", spelled)
+        last = lines.rstrip().rsplit(",", 1)[0] + ",what?\n"
+        report = self.report(self.write("odd.csv", last), problem="causal")[0]
+        self.assertEqual(report["verdict"], "incomplete")
+        self.assertIn(f"odd.csv:{last.count(chr(10))}: the text", report["message"].replace("The", "the"))
+
+
+class LayerResults(InFolder):
+    def test_x_and_the_number_of_a_layer(self):
+        """As pages and worksheets of a stack call what its layers give."""
+        twice = json.loads(run("run", "worked_twice", "--format", "json").stdout)
+        first, second = (layer["output"] for layer in twice["layers"])
+        for names in (("X1", "X2"), ("X_1", "X_2"), ("X₁", "X₂")):
+            report = self.report(self.write("answer.json", dict(zip(names, (first, second)))), problem="worked_twice")[0]
+            given = [(s["layer"], s["step"]) for s in report["steps"] if s["verdict"] == "right"]
+            self.assertEqual((report["verdict"], given), ("right", [(1, "output"), (2, "output")]))
+            self.assertNotIn("passed over", report["message"])
+        report = self.report(self.write("answer.json", {"X2": first}), problem="worked_twice")[0]
+        self.assertEqual((report["verdict"], report["first_wrong"]), ("wrong", {"layer": 2, "step": "output", "head": None}))
+        report = self.report(self.write("answer.json", {"X2": second, "X3": first}), problem="worked_twice")[0]
+        self.assertIn("no layer 3", report["message"])
+        self.assertIn("X1 is what a layer", self.report(self.write("answer.json", {"X1": first, "Y": first}))[0]["message"])
+
+
 class PassedOver(InFolder):
     def test_reports_say_what_was_passed_over(self):
         twice = json.loads(run("run", "worked_twice", "--format", "json").stdout)
@@ -204,6 +325,15 @@ class Said(InFolder):
 
 
 class Required(InFolder):
+    def test_half_a_sheet_says_which_heads_are_missing(self):
+        path = self.write("answer.json", {"heads": [WORKED["heads"][0]]})
+        message = self.report(path, "--require", "all")[0]["message"]
+        self.assertIn("not given: head 2: Queries, Keys, Values, Scores, Scaled scores, Weights, Head output; "
+                      "Concatenation, Output projection", message)
+        message = run("check", "worked", self.write("y.json", {"A2": WORKED["heads"][1]["weights"]}), "--require",
+                      "weights", "--lang", "zh", "--format", "csv", "--index-base", "0").stdout.decode()
+        self.assertIn("头 0：", message)
+
     """Steps of one layer of a stack."""
 
     def test_of_one_layer(self):

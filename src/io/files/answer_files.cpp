@@ -17,6 +17,11 @@ namespace {
 
 constexpr std::string_view problem_name = "problem.json", teachers_folder = "teacher";
 
+// What an exercise without a class list puts beside the answer.
+bool is_teachers(std::string_view name) {
+  return name == "key.json" || name == "key_rounded.json" || name == "mistakes.json";
+}
+
 bool has_lines(const std::string& path) {
   return path.ends_with(".jsonl") || path.ends_with(".ndjson");
 }
@@ -108,8 +113,9 @@ class AnswerFinder {
     std::vector<std::string> names = files_in(folder);
     std::erase_if(names, [&](const std::string& name) {
       const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
-      return name == problem_name || !(ends(".json") || ends("steps.csv") || ends("answer.csv") || ends(".xlsx") ||
-                                       has_lines(name) || ends(".npz") || ends(".safetensors") || (as_ && ends(".npy")));
+      return name == problem_name ||
+             !(ends(".json") || ends(".json.txt") || ends("steps.csv") || ends("answer.csv") || ends(".xlsx") ||
+               has_lines(name) || ends(".npz") || ends(".safetensors") || (as_ && ends(".npy")));
     });
     return names;
   }
@@ -130,7 +136,8 @@ class AnswerFinder {
                 folder);
   }
 
-  // What a student's folder holds: answer.json or answer.npz, whichever is filled in, or the only answer there is.
+  // What a student's folder holds: of the files that are called as an answer is those that are filled in, or else of the
+  // others.
   void add_student(const std::string& folder, const std::string& student) {
     const std::string usual = in(folder, "answer.json");
     AnswerSource source{submitter_of(usual).name, usual, {}};
@@ -140,8 +147,14 @@ class AnswerFinder {
       const auto is_called_so = [](const std::string& name) {
         return name.starts_with("answer.") || name == "steps.csv" || name == "sheet.xlsx";
       };
-      if (std::any_of(names.begin(), names.end(), is_called_so)) std::erase_if(names, std::not_fn(is_called_so));
-      if (names.size() > 1 && names.front() == "answer.json" && !is_filled_in(usual)) names.erase(names.begin());
+      std::stable_partition(names.begin(), names.end(), is_called_so);
+      if (names.size() > 1) {
+        std::vector<std::string> filled = names;
+        std::erase_if(filled,
+                      [&](const std::string& name) { return is_teachers(name) || !is_filled_in(in(folder, name)); });
+        if (!filled.empty() && is_called_so(filled.front())) std::erase_if(filled, std::not_fn(is_called_so));
+        names = filled.empty() ? std::vector{names.front()} : filled;
+      }
       if (names.size() > 1)
         throw Error({"{}: which of these is the answer? {}; leave one", "{}：哪一个是答卷？{}；请只留一个"}, folder,
                     listed(names));

@@ -23,7 +23,8 @@ std::string_view trimmed(std::string_view text) {
 // What the columns of a header line hold, and the words for it.
 enum class Column { name, first_name, last_name, folder, other };
 constexpr std::array<std::string_view, 5> column_words = {
-    "|name|full name|student|student name|姓名|名字|学生|学生姓名|nom complet|nombre completo|",
+    "|name|full name|name, vorname|nachname, vorname|last name, first name|student|student "
+    "name|姓名|名字|学生|学生姓名|nom complet|nombre completo|",
     "|first name|given name|名|vorname|prénom|prenom|nombre|",
     "|last name|surname|family name|姓|姓氏|nachname|familienname|nom|apellido|apellidos|cognome|",
     "|folder|",

@@ -75,7 +75,9 @@ FolderNames gradescope_names(std::string_view text) {
 
 Submitter submitter_of(std::string_view path) {
   const std::string_view file = last_part(path);
-  const std::string_view stem = file.substr(0, std::max<std::size_t>(file.rfind('.'), 1));
+  std::string_view stem = file;
+  if (stem.ends_with(".json.txt")) stem.remove_suffix(4);  // of an editor that adds its ending
+  stem = stem.substr(0, std::max<std::size_t>(stem.rfind('.'), 1));
   const bool says_nothing = stem == "answer" && !path.empty();
   for (const std::string_view part : {file, last_part(path)}) {
     if (const std::size_t mark = part.find(moodle_mark); mark != std::string_view::npos && mark > 0)

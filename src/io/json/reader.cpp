@@ -2,6 +2,7 @@
 #include "io/json/reader.hpp"
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -16,27 +17,7 @@ using Json = nlohmann::json;
 constexpr std::size_t most_nested = 64;
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
-// Texts that stand for numbers which JSON does not have.
-struct NumberText {
-  std::string_view text;
-  OddEntry::Kind kind;
-  double value;
-};
-constexpr std::array known_number_texts = {
-    NumberText{"-inf", OddEntry::Kind::minus_infinity_text, -std::numeric_limits<double>::infinity()},
-    NumberText{"-∞", OddEntry::Kind::minus_infinity_text, -std::numeric_limits<double>::infinity()},
-    NumberText{"−∞", OddEntry::Kind::minus_infinity_text, -std::numeric_limits<double>::infinity()},
-    NumberText{"∞", OddEntry::Kind::not_finite, std::numeric_limits<double>::infinity()},
-    NumberText{"inf", OddEntry::Kind::not_finite, std::numeric_limits<double>::infinity()},
-    NumberText{"nan", OddEntry::Kind::not_finite, no_value},
-};
-
-// Null where the text is no number.
-const NumberText* number_text(std::string_view text, NumberTexts accepted) {
-  for (const NumberText& row : known_number_texts)
-    if (row.text == text && (accepted == NumberTexts::all || row.kind == OddEntry::Kind::minus_infinity_text)) return &row;
-  return nullptr;
-}
+constexpr std::array<std::string_view, 3> minus_infinities = {"-inf", "-∞", "−∞"};
 
 bool is_ignored(std::string_view key) {
   return key.starts_with('_') || key == "$schema";
@@ -124,7 +105,7 @@ void GridBuilder::put_odd(OddEntry::Kind kind, double value, const Saying& found
   const auto is_same = [kind](const OddEntry& entry) { return entry.kind == kind; };
   if (std::none_of(grid_.odd.begin(), grid_.odd.end(), is_same))
     grid_.odd.push_back({kind, source_.position(), entry_path(), found});
-  if (kind == OddEntry::Kind::null) grid_.nulls.push_back(grid_.numbers.size());
+  if (kind == OddEntry::Kind::null || kind == OddEntry::Kind::text) grid_.nulls.push_back(grid_.numbers.size());
   put(value);
 }
 
@@ -194,6 +175,7 @@ class TreeReader {
 
   bool word();
   void put(const Word& word);
+  bool put_text(const std::string& text);
   void open(char bracket);
   bool ignored();
   bool end_frame();
@@ -246,7 +228,9 @@ void TreeReader::put(const Word& word) {
       if (number_texts_ == NumberTexts::all) grid_->see_written(word);
       return grid_->put(word.value);
     case Word::Kind::not_finite: return grid_->put_odd(OddEntry::Kind::not_finite, word.value, named_so(word.written));
-    case Word::Kind::boolean: return grid_->put_odd(OddEntry::Kind::boolean, word.value, named_so(word.written));
+    case Word::Kind::boolean:
+      return grid_->put_odd(number_texts_ == NumberTexts::all ? OddEntry::Kind::text : OddEntry::Kind::boolean, word.value,
+                            named_so(word.written));
     case Word::Kind::null: return grid_->put_odd(OddEntry::Kind::null, word.value, named_so(word.written));
     case Word::Kind::too_large:
     case Word::Kind::wrong: return;  // refused before
@@ -255,17 +239,30 @@ void TreeReader::put(const Word& word) {
 
 bool TreeReader::string(std::string& text) {
   if (ignored()) return true;
-  const NumberText* number = number_text(text, number_texts_);
-  if (grid_ && grid_->undecided() && number == nullptr) unpack_grid(open_.size());
-  if (!grid_) {
-    place(node(source_.position(), std::move(text)));
-  } else if (number == nullptr && grid_->wants_list()) {
-    throw unclosed_list(open_.back(), source_.position());  // the text is a key
-  } else if (number != nullptr) {
-    grid_->put_odd(number->kind, number->value, named_so(quote(text)));
-  } else {
+  if (grid_ && put_text(text)) return true;
+  if (grid_) unpack_grid(open_.size());
+  place(node(source_.position(), std::move(text)));
+  return true;
+}
+
+// As an entry of the grid; false where no number has been there yet, and this is none.
+bool TreeReader::put_text(const std::string& text) {
+  const bool in_answer = number_texts_ == NumberTexts::all;
+  std::string written = text;
+  std::optional<double> number = in_answer ? spelled_number(written) : std::nullopt;
+  if (!in_answer && std::find(minus_infinities.begin(), minus_infinities.end(), text) != minus_infinities.end())
+    number = -std::numeric_limits<double>::infinity();
+  if (!number && grid_->undecided() && (!in_answer || grid_->depth() < 2)) return false;
+  if (!number && grid_->wants_list()) throw unclosed_list(open_.back(), source_.position());  // the text is a key
+  if (number && std::isfinite(*number))
+    put({Word::Kind::number, *number, written});
+  else if (number)
+    grid_->put_odd(*number < 0 ? OddEntry::Kind::minus_infinity_text : OddEntry::Kind::not_finite, *number,
+                   named_so(quote(text)));
+  else if (in_answer && written.empty())
+    grid_->put_odd(OddEntry::Kind::null, no_value, named_so(quote(text)));
+  else
     grid_->put_odd(OddEntry::Kind::text, no_value, say({"the text {}", "文本 {}"}, quote(text)));
-  }
   return true;
 }
 
@@ -380,6 +377,7 @@ void TreeReader::place(Node node) {
 
 Node read_json(Source& source, std::span<const std::string_view> lists_of_text, NumberTexts number_texts, Notes notes) {
   TreeReader reader(source, lists_of_text, number_texts, notes);
+  if (number_texts == NumberTexts::all) source.take_spelled_numbers();
   Json::sax_parse(SourceIterator(source), SourceIterator(), &reader);
   return reader.take();
 }

@@ -10,7 +10,8 @@ namespace mha::io {
 
 enum class NumberTexts {
   minus_infinity,  // "-inf" alone is a number
-  all,             // "inf" and "nan" as well; and the grids tell how exactly their numbers are written
+  all,             // every spelling, with quotes or without, as answers have it; other texts among numbers are blanks,
+                   // and the grids tell how exactly their numbers are written
 };
 
 enum class Notes {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <system_error>
@@ -129,6 +130,22 @@ bool is_json_number(std::string_view word) {
   return take_digits() > 0 && i == word.size();
 }
 
+std::optional<double> spelled_number(std::string& text) {
+  constexpr std::string_view white_space = " \t\r\n";
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> spellings{
+      {{"\u00A0", ""}, {"−", "-"}, {"–", "-"}, {"∞", "inf"}}};
+  for (const auto& [written, plain] : spellings)
+    if (const std::size_t at = text.find(written); at != std::string::npos) text.replace(at, written.size(), plain);
+  text.erase(0, std::min(text.find_first_not_of(white_space), text.size()));
+  text.erase(text.find_last_not_of(white_space) + 1);
+  if (text.find('.') == std::string::npos) std::replace(text.begin(), text.end(), ',', '.');  // two of them are none
+  if (text.starts_with('+')) text.erase(0, 1);
+  double value = 0;
+  const char* const behind = text.data() + text.size();
+  const auto [end, fault] = std::from_chars(text.data(), behind, value);
+  return fault == std::errc() && end == behind ? std::optional(value) : std::nullopt;
+}
+
 Source::Source(int fd) : fd_(fd), buffer_(chunk_size) {
   scan_ = end_ = mark_ = token_begin_ = buffer_.data();
   while (end_ - scan_ < 4 && refill()) {
@@ -250,6 +267,11 @@ void Source::hand_out_word() {
   } while (scan_ == end_ && refill());
   in_word_ = false;
   word_ = word_of({token_begin_, static_cast<std::size_t>(scan_ - token_begin_)});
+  if (word_.kind == Word::Kind::wrong && takes_spelled_) {
+    std::string text(word_.written);
+    if (const std::optional<double> number = spelled_number(text))
+      word_ = {std::isfinite(*number) ? Word::Kind::number : Word::Kind::not_finite, *number, word_.written};
+  }
   if (word_.kind == Word::Kind::wrong) throw wrong_word(position(), word_.written);
   cursor_ = stand_in.data();
   piece_end_ = cursor_ + stand_in.size();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iterator>
+#include <optional>
 
 #include "io/json/input_fault.hpp"
 
@@ -25,6 +26,10 @@ struct Word {
 // Whether the grammar of JSON makes a number of it.
 bool is_json_number(std::string_view word);
 
+// What people write for a number where JSON has another spelling or none: "−0.5", "0,5", "+1", "-Infinity", "−∞". The text
+// loses the blanks around it, and gets a plain sign and point.
+std::optional<double> spelled_number(std::string& text);
+
 // The parser that reads from here reports no positions, takes -0 for the integer 0, refuses NaN, looks one character ahead
 // after a number, and remembers every character since the last number or text. So the source cuts the input into tokens
 // itself and knows where each begins; numbers and literals it reads on its own, handing out "0 " in their stead. White
@@ -35,6 +40,8 @@ class Source {
   explicit Source(std::string_view text);  // which must outlive the source
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
+
+  void take_spelled_numbers() { takes_spelled_ = true; }  // also without quotes
 
   bool at_end() { return cursor_ == piece_end_ && !next_piece(); }
   char current() const { return *cursor_; }
@@ -68,6 +75,7 @@ class Source {
 
   char token_ = 0;
   char previous_token_ = 0;
+  bool takes_spelled_ = false;
   bool in_word_ = false;  // the whole token must stay in the buffer
   bool in_text_ = false;
   bool cut_off_ = false;

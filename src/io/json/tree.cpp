@@ -118,8 +118,8 @@ Text remedy(OddEntry::Kind kind, Entries entries) {
 bool may_stand(OddEntry::Kind kind, Entries entries) {
   switch (kind) {
     case OddEntry::Kind::boolean: return entries == Entries::switches;
-    case OddEntry::Kind::null: return entries == Entries::answers;
-    case OddEntry::Kind::text: return false;
+    case OddEntry::Kind::null:
+    case OddEntry::Kind::text: return entries == Entries::answers;
     case OddEntry::Kind::minus_infinity_text:
     case OddEntry::Kind::not_finite: return entries == Entries::addends || entries == Entries::answers;
   }

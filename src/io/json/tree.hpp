@@ -39,7 +39,7 @@ struct Grid {
   std::vector<Index> axes;
   Numbers numbers;
   std::vector<OddEntry> odd;
-  std::vector<std::size_t> nulls;  // the places of all entries that are null
+  std::vector<std::size_t> nulls;  // the places of all entries that are null, or a text
   std::vector<Writing> writing;    // of each matrix in it; only where the reader was asked for it
   // Where {"file": …} stands: the axes are known, and the numbers stay there until they are asked for.
   std::shared_ptr<const FileMatrix> file;
@@ -102,7 +102,7 @@ enum class Entries {
   numbers,   // nothing
   switches,  // 0 and 1 alone, or booleans
   addends,   // "-inf", and NaN and ±Infinity as Python writes them
-  answers,   // these, "inf" and "nan", and null for what is not filled in
+  answers,   // these, "inf" and "nan", and null, or a text, for what is not filled in
 };
 
 // Numbers in at least one axis, none of them of length 0.

@@ -127,6 +127,7 @@ void JsonWriter::new_line() {
 }
 
 void JsonWriter::put_number(double value, Dtype dtype) {
+  if (blank_) return put("null");
   make_room(number_text_size);
   char* const to = buffer_.data() + used_;
   char* const end = dtype == Dtype::f32 ? write_number(to, static_cast<float>(value)) : write_number(to, value);

@@ -44,6 +44,8 @@ class JsonWriter {
   void boolean(std::string_view name, bool value) { key(name), boolean(value); }
   void integers(std::string_view name, std::span<const Index> values);
 
+  // From here on null stands in place of every number that is no integer, for somebody to fill in.
+  void leave_blank() { blank_ = true; }
   void row(const double* first, Index count, Dtype dtype = Dtype::f64);
   void matrix(const double* first, Index rows, Index cols, Dtype dtype = Dtype::f64);
 
@@ -69,7 +71,7 @@ class JsonWriter {
 
   Sink& sink_;
   std::vector<Level> levels_;
-  bool after_key_ = false;
+  bool after_key_ = false, blank_ = false;
   std::array<char, 64 * 1024> buffer_;
   std::size_t used_ = 0;
 };

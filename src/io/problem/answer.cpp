@@ -21,23 +21,38 @@ std::string typed_symbol(const StepName& step) {
 // The first step of this kind with this id or symbol.
 template <typename Belongs>
 std::optional<StepId> find_step(std::string_view name, Belongs belongs) {
-  for (const StepName& step : step_names)
+  for (const StepName& step : row_names)
     if (belongs(step) && (name == step.id || name == step.symbol || name == typed_symbol(step))) return step.step;
   return std::nullopt;
 }
 
 // What a trace has beside matrices; its labels may look like numbers.
-constexpr std::array<std::string_view, 13> not_matrices = {"format", "version", "title",    "description", "name",
-                                                           "device", "dtype",   "rounding", "config",      "parameters",
-                                                           "tokens", "loss",    "gradients"};
+constexpr std::array<std::string_view, 12> not_matrices = {"format", "version",    "title",  "description",
+                                                           "name",   "device",     "dtype",  "rounding",
+                                                           "config", "parameters", "tokens", "loss"};
+constexpr std::string_view parameters = "parameters";
 constexpr std::array<std::string_view, 4> texts_of_answer = {"config", "title", "description", "tokens"};
+// Of nn.MultiheadAttention and nn.TransformerEncoderLayer.
+constexpr std::array<std::pair<std::string_view, StepId>, 15> torch_names = {{
+    {"in_proj_weight", StepId::d_W_QKV},
+    {"in_proj_bias", StepId::d_b_QKV},
+    {"q_proj_weight", StepId::d_W_Q},
+    {"k_proj_weight", StepId::d_W_K},
+    {"v_proj_weight", StepId::d_W_V},
+    {"out_proj.weight", StepId::d_W_O},
+    {"out_proj.bias", StepId::d_b_O},
+    {"linear1.weight", StepId::d_W_1},
+    {"linear1.bias", StepId::d_b_1},
+    {"linear2.weight", StepId::d_W_2},
+    {"linear2.bias", StepId::d_b_2},
+    {"norm1.weight", StepId::d_norm_gamma},
+    {"norm1.bias", StepId::d_norm_beta},
+    {"norm2.weight", StepId::d_mlp_norm_gamma},
+    {"norm2.bias", StepId::d_mlp_norm_beta},
+}};
 constexpr Text expected = {
     "one answer: {\"A1\": …, \"Y\": …}, or as a trace: {\"heads\": [{\"weights\": …}], \"output\": …}",
     "一份答卷：{\"A1\": …, \"Y\": …}，或写成计算记录的样子：{\"heads\": [{\"weights\": …}], \"output\": …}"};
-
-bool is_matrix_key(std::string_view key) {
-  return std::find(not_matrices.begin(), not_matrices.end(), key) == not_matrices.end();
-}
 
 constexpr Index most_layers = 100'000;
 
@@ -48,29 +63,54 @@ int layer_number(const Node& node) {
   return static_cast<int>(number) - 1;
 }
 
+// 1 of "X2", "X_2" and "X₂", what the second layer of a stack gives: from 0.
+std::optional<int> numbered_X(std::string_view key) {
+  if (!key.starts_with('X')) return std::nullopt;
+  std::string number(key.substr(key.starts_with("X_") ? 2 : 1));
+  constexpr std::string_view subscript = "\xE2\x82";  // and 0x80 + the digit
+  for (std::size_t at = 0; (at = number.find(subscript)) != std::string::npos && at + 2 < number.size();)
+    number.replace(at, 3, 1, static_cast<char>('0' + (number[at + 2] & 0xF)));
+  const std::optional<Index> layer = whole_number(number);
+  if (!layer || *layer < 1 || *layer > most_layers) return std::nullopt;
+  return static_cast<int>(*layer) - 1;
+}
+
 class AnswerReader {
  public:
   Answer read(Node& root);
 
  private:
+  // Of what the trace has under "gradients" the parameters are part of the work as well.
+  bool is_work(std::string_view key) const {
+    return (backward_ && key == parameters) ||
+           std::find(not_matrices.begin(), not_matrices.end(), key) == not_matrices.end();
+  }
+  // "dscores" for "scores" among the gradients.
+  std::string name_of_key(std::string_view key) const { return (backward_ ? "d" : "") + std::string(key); }
   void read_member(Member& member);
+  void read_gradients(Node& node);
+  void read_parameters(Node& node);
+  void read_torch(Node& node);
   void read_layers(Node& node);
   void read_packed(Node& node);
   void read_heads(Node& node);
   void read_head(Node& node, Index place);
   void take(Node& node, StepId step, std::optional<Index> head, std::optional<Index> kv_head = {});
+  void tell_no_number(const std::string& place, const Saying& found);
   void refuse_another(const Node& node, const AnswerMatrix& matrix) const;
   void pass_over(const Member& member, const std::vector<std::string>& known);
 
   Answer answer_;
   std::optional<int> layer_;  // that is being read
+  bool backward_ = false;     // gradients are being read
+  bool is_result_ = false;    // of that layer
   bool is_problem_ = false;   // weights stand in it
 };
 
 Answer AnswerReader::read(Node& root) {
   for (Member& member : expect_object(root, expected)) {
     if (member.key == "name") answer_.name = expect_text(member.node);
-    if (is_matrix_key(member.key)) read_member(member);
+    if (is_work(member.key)) read_member(member);
   }
   const auto is_input = [](const AnswerMatrix& matrix) { return matrix.step == StepId::X; };
   if (is_problem_ && std::all_of(answer_.matrices.begin(), answer_.matrices.end(), is_input))
@@ -96,9 +136,64 @@ void AnswerReader::read_member(Member& member) {
   if (member.key == "layers") return read_layers(member.node);
   if (member.key == "heads") return read_heads(member.node);
   if (member.key == "packed" && member.node.as<Object>() != nullptr) return read_packed(member.node);
-  if (const std::optional<MatrixName> name = answer_name(member.key, false))
+  if (member.key == "gradients") return read_gradients(member.node);
+  if (member.key == "grads" && member.node.as<Object>() != nullptr) return read_torch(member.node);
+  if (member.key == parameters && backward_) return read_parameters(member.node);
+  if (const std::optional<MatrixName> name = answer_name(name_of_key(member.key), false))
     return take(member.node, name->step, name->head);
+  if (const std::optional<int> layer = numbered_X(member.key)) {
+    const std::optional<int> outer = std::exchange(layer_, layer);
+    is_result_ = true;
+    take(member.node, StepId::X, std::nullopt);
+    is_result_ = false;
+    layer_ = outer;
+    return;
+  }
   pass_over(member, known_matrix_names());
+}
+
+void AnswerReader::read_gradients(Node& node) {
+  if (node.as<Null>() != nullptr) return;
+  backward_ = true;
+  for (Member& member : expect_object(node, {"gradients as a trace has them: {\"heads\": [{\"weights\": …}], \"X\": …}",
+                                             "像计算记录那样的梯度：{\"heads\": [{\"weights\": …}], \"X\": …}"}))
+    read_member(member);
+  backward_ = false;
+}
+
+// {"heads": [{"W_Q": …}], "W_O": …, "mlp": {"W_1": …}}, as the problem has them.
+void AnswerReader::read_parameters(Node& node) {
+  if (node.as<Null>() != nullptr) return;
+  for (Member& member : expect_object(node, {"the gradients of the weights: {\"W_O\": …, \"mlp\": {\"W_1\": …}}",
+                                             "各权重的梯度：{\"W_O\": …, \"mlp\": {\"W_1\": …}}"})) {
+    if (member.key == "heads" || member.key == "kv_heads") {
+      read_heads(member.node);
+      continue;
+    }
+    Object* const place = member.node.as<Object>();
+    for (Member& inner : place != nullptr ? *place : Object()) inner.key = member.key + "." + inner.key, read_member(inner);
+    if (place == nullptr) read_member(member);
+  }
+}
+
+// {"in_proj_weight": …, "self_attn.out_proj.bias": …}; other names as among the gradients.
+void AnswerReader::read_torch(Node& node) {
+  backward_ = true;
+  for (Member& member : *node.as<Object>()) {
+    const auto is_called = [&](const auto& row) {
+      return member.key == row.first || member.key.ends_with("." + std::string(row.first));
+    };
+    const auto found = std::find_if(torch_names.begin(), torch_names.end(), is_called);
+    if (found == torch_names.end()) {
+      read_member(member);
+      continue;
+    }
+    const std::size_t before = answer_.matrices.size();
+    take(member.node, found->second, {});
+    if (answer_.matrices.size() > before)
+      answer_.matrices.back().out_by_in = name_of(found->second).symbol.starts_with("dW");
+  }
+  backward_ = false;
 }
 
 void AnswerReader::read_layers(Node& node) {
@@ -115,7 +210,7 @@ void AnswerReader::read_layers(Node& node) {
     for (const Member& member : layer)
       if (member.key == "layer") layer_ = layer_number(member.node);
     for (Member& member : layer)
-      if (member.key != "layer" && is_matrix_key(member.key)) read_member(member);
+      if (member.key != "layer" && is_work(member.key)) read_member(member);
   }
   layer_.reset();
 }
@@ -123,7 +218,7 @@ void AnswerReader::read_layers(Node& node) {
 void AnswerReader::read_packed(Node& node) {
   for (Member& member : expect_object(
            node, {"the packed products: {\"Q\": …, \"K\": …, \"V\": …}", "合并的乘积：{\"Q\": …, \"K\": …, \"V\": …}"})) {
-    if (const std::optional<StepId> step = packed_step(member.key))
+    if (const std::optional<StepId> step = packed_step(name_of_key(member.key)))
       take(member.node, *step, std::nullopt);
     else
       pass_over(member, {"Q", "K", "V"});
@@ -161,7 +256,7 @@ void AnswerReader::read_head(Node& node, Index place) {
     if (step.per_head) known.emplace_back(step.id);
   for (Member& member : head) {
     if (member.key == "head" || member.key == "kv_head" || member.key == "name") continue;
-    if (const std::optional<MatrixName> name = answer_name(member.key, true))
+    if (const std::optional<MatrixName> name = answer_name(name_of_key(member.key), true))
       take(member.node, name->step, place, kv_head);
     else
       pass_over(member, known);
@@ -169,14 +264,32 @@ void AnswerReader::read_head(Node& node, Index place) {
 }
 
 void AnswerReader::take(Node& node, StepId step, std::optional<Index> head, std::optional<Index> kv_head) {
+  if (std::string* text = node.as<std::string>(); text != nullptr && !spelled_number(*text)) {
+    if (!text->empty()) tell_no_number(node.path, describe(node));
+    return answer_.left_blank.push_back(step);
+  }
   if (node.as<Null>() != nullptr) return answer_.left_blank.push_back(step);
-  Grid& grid = expect_rows(node, Entries::answers);
+  Grid& grid = is_of_parameter(step) ? expect_grid(node, Entries::answers) : expect_rows(node, Entries::answers);
+  if (grid.axes.size() == 1) grid.axes.insert(grid.axes.begin(), 1);  // of a bias
+  for (const OddEntry& odd : grid.odd)
+    if (odd.kind == OddEntry::Kind::text) tell_no_number(odd.path, odd.found);
   if (grid.nulls.size() == grid.numbers.size()) return answer_.left_blank.push_back(step);
-  AnswerMatrix matrix{
-      step,    head,  std::move(grid.axes), std::move(grid.numbers), std::move(grid.nulls), std::move(grid.writing),
-      kv_head, layer_};
+  AnswerMatrix matrix{step,
+                      head,
+                      std::move(grid.axes),
+                      std::move(grid.numbers),
+                      std::move(grid.nulls),
+                      std::move(grid.writing),
+                      kv_head,
+                      layer_,
+                      false,
+                      is_result_};
   refuse_another(node, matrix);
   answer_.matrices.push_back(std::move(matrix));
+}
+
+void AnswerReader::tell_no_number(const std::string& place, const Saying& found) {
+  answer_.unknown.push_back(say({"{}: {} is no number and counts as a blank", "{}：{}，不是数，按空着处理"}, place, found));
 }
 
 // Twice the same does no harm; which of two different ones is meant nobody can tell.
@@ -186,7 +299,8 @@ void AnswerReader::refuse_another(const Node& node, const AnswerMatrix& matrix) 
            same_numbers(other.numbers.data(), matrix.numbers.data(), matrix.numbers.size());
   };
   for (const AnswerMatrix& other : answer_.matrices)
-    if (other.layer == matrix.layer && other.step == matrix.step && other.head == matrix.head && !same(other))
+    if (other.layer == matrix.layer && other.step == matrix.step && other.is_result == matrix.is_result &&
+        other.head == matrix.head && !same(other))
       fail(node,
            {"{}{} is given twice, with different numbers; remove one of the two",
             "{}{} 给出了两次，而且数不相同；请去掉一个"},
@@ -195,7 +309,7 @@ void AnswerReader::refuse_another(const Node& node, const AnswerMatrix& matrix) 
 
 // A slip of the pen in a name must not pass unseen.
 void AnswerReader::pass_over(const Member& member, const std::vector<std::string>& known) {
-  is_problem_ = is_problem_ || member.key.rfind("W_", 0) == 0;
+  is_problem_ = is_problem_ || (!backward_ && member.key.starts_with("W_"));
   const std::vector<std::string_view> names(known.begin(), known.end());
   answer_.unknown.push_back(say({"{} names no step and was passed over.{}", "{} 不是任何步骤的名称，已忽略。{}"},
                                 quote(member.key), did_you_mean(member.key, names)));
@@ -279,10 +393,18 @@ std::vector<std::pair<std::string, double>> read_points(const std::string& path)
 }
 
 bool is_filled_in(const std::string& path) {
+  if (holds_arrays(path) || holds_table(path) || holds_sheets(path)) {
+    try {
+      const Answer answer = read_answer_file(path);
+      return !answer.matrices.empty() || !answer.unknown.empty();
+    } catch (const Error&) {
+      return true;
+    }
+  }
   const InputFile file(path);
   Source source(file.fd());
   try {
-    return holds_numbers(read_json(source, {}));
+    return holds_numbers(read_json(source, texts_of_answer, NumberTexts::all));
   } catch (const InputFault&) {
     return source.token() != '\0' || source.previous_token() != '\0';  // an empty file is nobody's work
   }
@@ -294,9 +416,9 @@ std::optional<MatrixName> matrix_name(std::string_view key) {
   if (name.size() < key.size() && key[name.size()] != '0')
     if (const std::optional<Index> number = whole_number(key.substr(name.size())); number && *number <= most_heads)
       head = *number - 1;
-  std::optional<StepId> step = head_step(head ? name : key);
-  if (!step && !head) step = find_step(key, [](const StepName& row) { return !row.per_head; });
-  return step ? std::optional(MatrixName{*step, head}) : std::nullopt;
+  if (const std::optional<StepId> step = head_step(head ? name : key)) return MatrixName{*step, head};
+  const std::optional<StepId> step = find_step(key, [](const StepName& row) { return !row.per_head; });
+  return step ? std::optional(MatrixName{*step, {}}) : std::nullopt;
 }
 
 std::optional<int> said_layer(std::string_view key) {

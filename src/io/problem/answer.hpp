@@ -17,18 +17,21 @@ struct AnswerMatrix {
   std::vector<Writing> writing;    // of each matrix; empty: the numbers are no text
   std::optional<Index> kv_head;    // from 0, where the file says to whom keys and values belong
   std::optional<int> layer;        // from 0, where the file says it
+  bool out_by_in = false;          // of a weight as PyTorch stores it
+  bool is_result = false;          // "X2": what this layer gives, whichever step that is; else of `step`
 };
 
 struct Answer {
   std::string name;  // the file's, or that of a line
   std::vector<AnswerMatrix> matrices;
   std::vector<StepId> left_blank;  // steps with a matrix in which nothing is filled in
-  std::vector<Saying> unknown;     // keys that name no step, each with a suggestion where one is near
+  std::vector<Saying> unknown;     // what was passed over: keys that name no step, entries that are no number
 };
 
 // Each throws Error where the text cannot be read as matrices of numbers. A matrix of nothing but null is one that was not
-// filled in, and is left out; null elsewhere is a blank entry. Files that end in .csv are tables of steps (read_table),
-// those in .npz or .safetensors hold arrays under the names of steps, a .npy file the matrix `as`.
+// filled in, and is left out; null elsewhere is a blank entry, as is a text that is no number. Files that end in .csv are
+// tables of steps (read_table), those in .npz or .safetensors hold arrays under the names of steps, a .npy file the matrix
+// `as`.
 Answer read_answer_file(const std::string& path, const std::optional<std::string>& as = std::nullopt);
 Answer read_answer_fd(int fd, std::string_view name);  // standard input
 // One line of a file, whose `line` counts from 1; the answer takes the name that stands in it.

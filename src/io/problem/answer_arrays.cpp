@@ -12,15 +12,28 @@ namespace {
 
 constexpr std::array<std::string_view, 3> array_endings = {".npy", ".npz", ".safetensors"};
 
-// "Y", "A1", as a notebook or `run` names it: "heads.1.weights", "layers.2.heads.1.weights" is "layer2.weights1".
-std::string flat_name(const std::string& name) {
-  constexpr std::string_view heads = "heads.", layers = "layers.";
-  if (name.starts_with(layers))
-    if (const std::size_t dot = name.find('.', layers.size()); dot != std::string::npos)
-      return "layer" + name.substr(layers.size(), dot + 1 - layers.size()) + flat_name(name.substr(dot + 1));
-  const std::size_t dot = name.find('.', heads.size());
-  if (!name.starts_with(heads) || dot == std::string::npos) return name;
-  return name.substr(dot + 1) + name.substr(heads.size(), dot - heads.size());
+// "Y", "A1", as a notebook or `run` names it: "heads.1.weights", "layers.2.heads.1.weights" is "layer2.weights1",
+// "gradients.parameters.heads.1.W_Q" is "dW_Q1".
+std::string flat_name(std::string_view name, std::string_view before = "") {
+  const auto takes = [&](std::string_view prefix) {
+    const bool found = name.starts_with(prefix) && name.find('.', prefix.size()) != std::string::npos;
+    if (found) name.remove_prefix(prefix.size());
+    return found;
+  };
+  const auto number = [&] {
+    const std::string text(name.substr(0, name.find('.')));
+    name.remove_prefix(text.size() + 1);
+    return text;
+  };
+  constexpr std::string_view gradients = "gradients.", parameters = "parameters.";
+  if (name.starts_with(gradients)) return flat_name(name.substr(gradients.size()), "d");
+  if (takes("layers.")) {
+    const std::string layer = number();
+    return "layer" + layer + "." + flat_name(name, before);
+  }
+  if (!before.empty() && name.starts_with(parameters)) name.remove_prefix(parameters.size());
+  const std::string head = takes("heads.") || takes("kv_heads.") ? number() : "";
+  return std::string(before) + std::string(name) + head;
 }
 
 // Whether the shortest text of a number can have no more digits and decimals than were seen, since no text of its type has

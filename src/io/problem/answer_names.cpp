@@ -64,6 +64,9 @@ Parts parts_of(std::string_view key) {
 std::optional<MatrixName> answer_name(std::string_view key, bool in_head) {
   if (const std::optional<StepId> step = in_head ? head_step(key) : std::nullopt) return MatrixName{*step, {}};
   if (const std::optional<MatrixName> name = in_head ? std::nullopt : matrix_name(key)) return name;
+  if (key.size() > 1 && key[0] == 'd' && key[1] != '_')  // "dout1", but d_k and d_v are widths
+    if (const std::optional<MatrixName> name = answer_name(key.substr(1), in_head); name && !is_gradient(name->step))
+      return MatrixName{gradient_of(name->step), name->head};
   const Parts parts = parts_of(key);
   if (!parts.number.empty() && !in_head)
     if (const std::optional<MatrixName> name = matrix_name(parts.name + std::string(parts.number))) return name;

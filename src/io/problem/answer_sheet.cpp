@@ -1,7 +1,6 @@
 // An answer from a workbook: the cells whose names `mha run -o sheet.xlsx` gave them, with the numbers as they were saved.
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -11,6 +10,7 @@
 #include "core/step.hpp"
 #include "core/utf8.hpp"
 #include "io/arrays/zip_archive.hpp"
+#include "io/json/source.hpp"
 #include "io/problem/answer.hpp"
 
 namespace mha::io {
@@ -19,6 +19,9 @@ namespace {
 constexpr Text xlsx_kind{"this is no sound .xlsx file, which is a zip archive of XML",
                          "这不是完好的 .xlsx 文件（.xlsx 是 XML 的 zip 压缩包）"};
 constexpr const char* shared_strings = "xl/sharedStrings.xml";
+constexpr Text never_computed{
+    "a formula that was never computed (open the file in a spreadsheet program and save it there)",
+    "一个从未计算过的公式（请在电子表格软件中打开并保存）"};
 constexpr std::size_t most_bytes = std::size_t(64) << 20;  // of one part, decompressed
 constexpr Index most_named_cells = 1'000'000;
 constexpr double hidden_number = -1e299;  // what stands for −∞ in a sheet is far below
@@ -240,17 +243,19 @@ class WorkbookReader {
 
   void read_sheet(const std::string& sheet) {
     std::string place, type, value;
+    bool computes = false;
     walk(file_of(sheet), [&](XmlTags& tags) {
-      if (tags.opens("c")) place = tags.attribute("r"), type = tags.attribute("t"), value.clear();
+      if (tags.opens("c")) place = tags.attribute("r"), type = tags.attribute("t"), value.clear(), computes = false;
+      if (tags.opens("f")) computes = true;
       if (tags.closes("v") || tags.closes("t")) value += tags.text();
       if (!tags.closes("c")) return;
-      if (const std::optional<SheetCell> cell = sheet_cell(place)) fill(sheet, place, *cell, type, value);
+      if (const std::optional<SheetCell> cell = sheet_cell(place)) fill(sheet, place, *cell, type, value, computes);
     });
   }
 
   // A cell counts once: one that stands there again changes nothing.
-  void fill(const std::string& sheet, const std::string& place, const SheetCell& cell, std::string type,
-            std::string value) {
+  void fill(const std::string& sheet, const std::string& place, const SheetCell& cell, std::string type, std::string value,
+            bool computes) {
     auto& slots = wanted_[sheet];
     const auto [begin, end] = slots.equal_range(cell.key());
     if (begin == end) return;
@@ -258,30 +263,26 @@ class WorkbookReader {
       if (*index < static_cast<std::int64_t>(strings_.size()))
         value = strings_[static_cast<std::size_t>(*index)], type = "";
     const bool is_number = type != "s" && type != "b";  // no place in the strings, and neither TRUE nor FALSE
-    if (const std::optional<double> number = is_number ? number_of(value) : std::nullopt) {
-      for (auto slot = begin; slot != end; ++slot) {
-        slot->second.grid->numbers[slot->second.place] = *number;
-        if (std::isfinite(*number)) slot->second.grid->writing.front().see(value, *number);
-      }
-    } else if (!value.empty()) {
-      throw Error({"{}: {}, {}: found {}, expected a number, or nothing for what is not filled in",
-                   "{}：{}，{}：读到 {}，应为一个数；没有填写的请留空"},
-                  path_, quote(sheet), place, quote(value));
+    const std::string written = value;
+    const std::optional<double> number = is_number ? number_of(value) : std::nullopt;
+    const bool uncomputed = computes && value.empty() && type != "str" && !std::exchange(told_uncomputed_, true);
+    for (auto slot = begin; slot != end; ++slot) {
+      Grid& grid = *slot->second.grid;
+      if (number) grid.numbers[slot->second.place] = *number;
+      if (number && std::isfinite(*number)) grid.writing.front().see(value, *number);
+      if (!number && grid.odd.empty() && (uncomputed || !value.empty()))
+        grid.odd.push_back({OddEntry::Kind::text,
+                            {},
+                            fmt::format("{}, {}", quote(sheet), place),
+                            uncomputed ? say(never_computed) : say({"the text {}", "文本 {}"}, quote(written))});
     }
     slots.erase(begin, end);
   }
 
   static std::optional<double> number_of(std::string& text) {
-    text.erase(0, text.find_first_not_of(' '));
-    text.erase(text.find_last_not_of(' ') + 1);
-    constexpr std::string_view minus = "−";
-    if (text.starts_with(minus)) text.replace(0, minus.size(), "-");
-    if (text == "-∞") text = "-inf";
-    double number = 0;
-    const auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (text.empty() || fault != std::errc() || stop != text.data() + text.size() || std::isnan(number))
-      return std::nullopt;
-    return number < hidden_number ? -std::numeric_limits<double>::infinity() : number;
+    const std::optional<double> number = spelled_number(text);
+    if (!number || std::isnan(*number)) return std::nullopt;
+    return *number < hidden_number ? -std::numeric_limits<double>::infinity() : *number;
   }
 
   const std::string& path_;
@@ -291,6 +292,7 @@ class WorkbookReader {
   std::map<std::string, std::unordered_multimap<std::uint64_t, Slot>> wanted_;  // by sheet and cell
   std::vector<std::string> strings_;
   Index named_cells_ = 0;
+  bool told_uncomputed_ = false;
 };
 
 }  // namespace

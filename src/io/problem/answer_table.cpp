@@ -1,12 +1,12 @@
 // An answer from a spreadsheet: steps.csv, as `run` writes it, with the values filled in.
 
-#include <charconv>
 #include <limits>
 #include <map>
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "io/files/input_file.hpp"
+#include "io/json/source.hpp"
 #include "io/problem/answer.hpp"
 
 namespace mha::io {
@@ -100,21 +100,15 @@ class TableReader {
     return result;
   }
 
-  // Nothing for a blank; Excel takes "-inf" for a formula and shows #NAME?.
-  std::optional<double> number_of(const TableEntry& entry, std::string& text) const {
-    if (text.empty() || text == "#NAME?") return std::nullopt;
-    if (separator_ != ',') std::replace(text.begin(), text.end(), ',', '.');
-    constexpr std::string_view minus = "−";
-    if (text.starts_with(minus)) text.replace(0, minus.size(), "-");
-    if (text == "-∞") text = "-inf";
-    double value = 0;
-    const char *const begin = text.data() + (text.front() == '+' ? 1 : 0), *const end = text.data() + text.size();
-    const auto [stop, fault] = std::from_chars(begin, end, value);
-    if (fault != std::errc() || stop != end)
-      throw Error({"{}:{}: found \"{}\", expected a number, or nothing for what is not filled in",
-                   "{}:{}：读到“{}”，应为一个数；没有填写的请留空"},
-                  path_, entry.line, visible(entry.value));
-    return value;
+  // Nothing for a blank, and for what is no number, which counts as one; Excel takes "-inf" for a formula and shows #NAME?.
+  std::optional<double> number_of(const TableEntry& entry, std::string& text, Grid& grid) const {
+    const std::optional<double> number = spelled_number(text);
+    if (!number && !text.empty() && text != "#NAME?" && grid.odd.empty())
+      grid.odd.push_back({OddEntry::Kind::text,
+                          {},
+                          fmt::format("{}:{}", escape(path_), entry.line),
+                          say({"the text {}", "文本 {}"}, quote(entry.value))});
+    return number;
   }
 
   Grid grid_of(const std::vector<TableEntry>& entries) const {
@@ -141,14 +135,14 @@ class TableReader {
                              static_cast<std::size_t>(cols) +
                          static_cast<std::size_t>(entry.column - 1);
       std::string text = entry.value;
-      const std::optional<double> number = number_of(entry, text);
+      const std::optional<double> number = number_of(entry, text, grid);
       if (!number) continue;
       if (filled[place] && !same_numbers(&grid.numbers[place], &*number, 1))
         throw Error({"{}:{}: this entry is given twice, with different numbers", "{}:{}：这个元素给出了两次，而且数不相同"},
                     path_, entry.line);
       filled[place] = true;
       grid.numbers[place] = *number;
-      if (std::isfinite(*number)) grid.writing[item].see(text.substr(text.front() == '+'), *number);
+      if (std::isfinite(*number)) grid.writing[item].see(text, *number);
     }
     for (std::size_t place = 0; place < filled.size(); ++place)
       if (!filled[place]) grid.nulls.push_back(place);

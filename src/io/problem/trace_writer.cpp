@@ -214,13 +214,14 @@ void write_trace(Sink& sink, const Problem& problem, const Plan& plan, const Tra
   json.integer("rounding", trace.rounding);
   write_config(pen);
   write_computed(json, problem, plan, trace, selection, with_weights);
-  if (plan.is_backward(plan.steps.back())) TraceWriter(json, problem, plan, trace, selection).write_gradients();
   json.finish();
 }
 
 void write_computed(JsonWriter& json, const Problem& problem, const Plan& plan, const Trace& trace,
                     const Selection& selection, bool with_weights) {
-  TraceWriter(json, problem, plan, trace, selection).write(with_weights);
+  TraceWriter writer(json, problem, plan, trace, selection);
+  writer.write(with_weights);
+  if (plan.is_backward(plan.steps.back())) writer.write_gradients();
 }
 
 }  // namespace mha::io

@@ -23,7 +23,8 @@ void write_steps(JsonWriter& json, const StepMatrices& steps);
 // A member of the open object: sizes, rules, labels.
 void write_config(JsonWriter& json, const Problem& problem);
 
-// Members of the open object: the chosen steps, those of a stack in "layers", and with `with_weights` the weights.
+// Members of the open object: the chosen steps, those of a stack in "layers", and with `with_weights` the weights; behind
+// them the loss and the gradients of a plan that goes back.
 void write_computed(JsonWriter& json, const Problem& problem, const Plan& plan, const Trace& trace,
                     const Selection& selection, bool with_weights);
 

@@ -172,6 +172,10 @@ void add_sections(const Scenes& layers, Index item, PageBuilder& page, const Add
   if (is_backward(layers.front().plan)) sections.add_backward();
 }
 
+void add_parameters(const Scenes& layers, PageBuilder& page, const AddStep& add_step) {
+  if (is_backward(layers.front().plan)) Sections(layers, page, 0, add_step).add_parameters();
+}
+
 void add_item(const Scenes& layers, Index item, PageBuilder& page) {
   const Scene& first = layers.front();
   if (first.problem.batched) add_item_heading(first, item, page);
@@ -197,7 +201,7 @@ Document describe(const Problem& problem, const Plan& plan, const Trace& trace, 
   const AddStep add = [&](const Scene& scene, const Step& step, int number, Place place) {
     add_step(scene, step, number, place, page);
   };
-  if (is_backward(plan)) Sections(layers, page, 0, add).add_parameters();
+  add_parameters(layers, page, add);
   return page.take();
 }
 

@@ -7,14 +7,6 @@
 namespace mha::show {
 namespace {
 
-// "scores" for "Scores", but "MLP": titles stand within sentences here.
-std::string within(const Text& title, Language language) {
-  std::string text(title.in(language));
-  const auto is_capital = [&](std::size_t i) { return i < text.size() && text[i] >= 'A' && text[i] <= 'Z'; };
-  if (is_capital(0) && !is_capital(1)) text[0] = static_cast<char>(text[0] - 'A' + 'a');
-  return text;
-}
-
 std::string loss_formula(const Scene& scene, const std::string& P) {
   const Language language = scene.options.language;
   switch (scene.whole.loss->kind) {
@@ -33,11 +25,12 @@ void add_loss(const Scene& scene, PageBuilder& page) {
   const ValueId P = scene.plan.forward_result();
   const Tensor* const result = scene.trace.value(P);
   const std::optional<double> loss = result != nullptr ? loss_of(*scene.whole.loss, *result) : std::nullopt;
+  if (scene.whole.loss->kind == Loss::Kind::gradient || (result != nullptr && !loss)) return;
+  page.add(StepHeading{std::nullopt, page.say(phrase::loss), "L = " + loss_formula(scene, scene.plan.value(P).symbol), ""});
+  page.caption(phrase::loss_meaning, scene.plan.value(P).symbol);
   if (!loss) return;
   NumberStyle style(scene.options.precision, NumberStyle::Origin::computed);
   style.see(*loss);
-  page.add(StepHeading{std::nullopt, page.say(phrase::loss), "L = " + loss_formula(scene, scene.plan.value(P).symbol), ""});
-  page.caption(phrase::loss_meaning, scene.plan.value(P).symbol);
   page.add(Work{"L", {{"=", style.text(*loss), {}}}});
 }
 

@@ -31,7 +31,7 @@ std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place plac
 // Operands that the trace does not hold are left out; without a result there is no equation. `worked` is marked.
 std::optional<Equation> equation_of(const Scene& scene, const Step& step, Place place, std::optional<EntryAt> worked);
 
-// L and its number.
+// L, and its number where the result was computed.
 void add_loss(const Scene& scene, PageBuilder& page);
 
 // What a step computes: "Scores", "Gradient of the scores".
@@ -55,6 +55,8 @@ void add_item(const Scenes& layers, Index item, PageBuilder& page);
 // each chosen step.
 using AddStep = std::function<void(const Scene& scene, const Step& step, int number, Place place)>;
 void add_sections(const Scenes& layers, Index item, PageBuilder& page, const AddStep& add_step);
+// Behind all items, of the backward pass: the gradients of the parameters.
+void add_parameters(const Scenes& layers, PageBuilder& page, const AddStep& add_step);
 
 // The small print of a step: its meaning, and what its formula alone does not say.
 std::vector<Words> captions_of(const Scene& scene, const Step& step, Place place);

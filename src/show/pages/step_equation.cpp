@@ -7,37 +7,9 @@ namespace mha::show {
 namespace {
 
 Axes axes_of_step(StepId step) {
-  switch (step) {
-    case StepId::X:
-    case StepId::packed_Q:
-    case StepId::Q:
-    case StepId::Q_rot:
-    case StepId::head_output:
-    case StepId::concat:
-    case StepId::output:
-    case StepId::norm:
-    case StepId::norm_behind:
-    case StepId::residual:
-    case StepId::mlp_norm:
-    case StepId::mlp_norm_behind:
-    case StepId::gate:
-    case StepId::hidden:
-    case StepId::activated:
-    case StepId::mlp:
-    case StepId::mlp_residual:
-    case StepId::final_norm: return {Axis::queries, Axis::none};
-    case StepId::packed_K:
-    case StepId::packed_V:
-    case StepId::K:
-    case StepId::V:
-    case StepId::K_rot: return {Axis::keys, Axis::none};
-    case StepId::scores:
-    case StepId::scaled:
-    case StepId::capped:
-    case StepId::masked:
-    case StepId::weights: return {Axis::queries, Axis::keys};
-  }
-  return {};
+  for (const StepId of_keys : {StepId::packed_K, StepId::packed_V, StepId::K, StepId::V, StepId::K_rot})
+    if (step == of_keys) return {Axis::keys, Axis::none};
+  return {Axis::queries, step >= StepId::scores && step <= StepId::weights ? Axis::keys : Axis::none};
 }
 
 }  // namespace

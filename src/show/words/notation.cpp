@@ -272,6 +272,20 @@ std::string norm_name(Norm::Kind kind) {
   return kind == Norm::Kind::layer ? "layer" : "rms";
 }
 
+std::string within(const Text& title, Language language) {
+  std::string text(title.in(language));
+  const auto is_capital = [&](std::size_t i) { return i < text.size() && text[i] >= 'A' && text[i] <= 'Z'; };
+  if (is_capital(0) && !is_capital(1)) text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
+std::string title(StepId step, Language language) {
+  const StepName& name = name_of(step);
+  if (!is_gradient(step)) return say(language, name.title);
+  return name.of ? say(language, phrase::gradient_of, within(name_of(*name.of).title, language))
+                 : say(language, phrase::gradient_of_parameter, name.symbol.substr(1));
+}
+
 std::string symbol(StepId step, std::optional<Index> number) {
   const std::string symbol(name_of(step).symbol);
   return number ? symbol + "⁽" + superscript(*number) + "⁾" : symbol;

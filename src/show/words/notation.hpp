@@ -15,6 +15,10 @@ std::string superscript(Index number);
 // "⁽¹⁾", or "⁽ᵏᵛ¹⁾" for what a group of query heads shares; empty for what belongs to all heads.
 std::string head_mark(const Scene& scene, const Value& value, Index head);
 
+// "scores" for "Scores", but "MLP": titles stand within sentences here.
+std::string within(const Text& title, Language language);
+// "Scores", "Gradient of the scores", "Gradient of W_Q".
+std::string title(StepId step, Language language);
 // "A⁽¹⁾": a step's symbol with the number of a head as it is written.
 std::string symbol(StepId step, std::optional<Index> number);
 

@@ -21,6 +21,8 @@ constexpr double equal_numbers = 1e-14;  // relative: the person has the recompu
 constexpr double fill_of_half = -65504;  // the smallest 16-bit float, which is added where −∞ belongs
 constexpr double fill_digits = 1e-6;     // what −1e9 leaves of a double behind its point
 
+constexpr double half_a_tenth = 0.06;  // nobody writes e^z as a whole number
+
 constexpr double sum_roundings = 32;  // what sums lose, in eps of the largest number beside
 
 // Where nothing is known of the operands: cancelled numbers are as exact as those beside them.
@@ -51,16 +53,20 @@ class Walk {
   std::optional<Reading> walk(const GoOn& go_on) {
     for (std::size_t id = 0; id < values_.size(); ++id)
       if (plan_.values[id].constant) use(static_cast<ValueId>(id), as_stored(plan_.values[id]));
+    if (rows_.loss_gradient && given_.gradient.numbers) use(*rows_.loss_gradient, given_.gradient);
     read_input();
+    const bool goes_back = plan_.is_backward(plan_.steps.back());  // and then reads anything again
     for (const Step& step : plan_.steps) {
       const std::optional<StepId>& row = plan_.value(step.out).step;
-      if (start_.reading != nullptr && step.id < start_.first) {
+      if (start_.reading != nullptr && step.id < start_.first && (row || !goes_back)) {
         if (row) take_over(*row, step.out);
         continue;
       }
-      const Uncertain computed = compute(step);
+      Uncertain computed = compute(step);
       if (!row) {
-        use(step.out, computed);
+        // The parts of a sum are written down as well, and rounded then.
+        if (precision_.propagated && plan_.is_backward(step)) computed.radius = between(computed, &step);
+        use(step.out, std::move(computed));
         continue;
       }
       read(*row, step, computed);
@@ -114,9 +120,12 @@ class Walk {
     std::vector<Uncertain> operands;
     for (const ValueId id : step.in) operands.push_back(values_[at_id(id)]);
     Uncertain result{steps_.result(step, operands), nullptr};
-    if (precision_.propagated)
-      result.radius = steps_.radius(step, operands, *result.numbers, precision_.arithmetic(step.id));
-    if (drawn_) take_draws(steps_, step, operands, precision_.arithmetic(step.id), result);
+    FloatingPoint arithmetic = precision_.arithmetic(step.id);
+    const std::optional<StepId>& row = plan_.value(step.out).step;
+    if (row && given_.heads(*row) > 0 && precision_.between.half_unit() < half_a_tenth)
+      arithmetic.on_the_way = precision_.between.half_unit();
+    if (precision_.propagated) result.radius = steps_.radius(step, operands, *result.numbers, arithmetic);
+    if (drawn_) take_draws(steps_, step, operands, arithmetic, result);
     return result;
   }
 
@@ -293,6 +302,12 @@ class Walk {
     reading_->used = {any ? numbers : computed.numbers, radius, draws.take()};
   }
 
+  std::shared_ptr<Tensor> between(const Uncertain& computed, const Step* step) const {
+    auto radius = std::make_shared<Tensor>(computed.numbers->shape());
+    for (Index i = 0; i < radius->size(); ++i) radius->data()[i] = radius_between(computed, step, i);
+    return radius;
+  }
+
   // A number that was not handed in was rounded as well, unless it was only placed, and was rounded before.
   double radius_between(const Uncertain& computed, const Step* step, Index i) const {
     const double known = computed.radius ? computed.radius->data()[i] : 0, number = computed.numbers->data()[i];
@@ -339,7 +354,7 @@ std::optional<Reading> read_answer(const RowPlan& plan, const GivenMatrices& giv
 
 std::optional<Reading> read_as_true(const RowPlan& plan, const GivenMatrices& given, const TruthOf& truth_of) {
   Reading reading;
-  for (const StepName& name : step_names) {
+  for (const StepName& name : row_names) {
     const std::optional<ValueId> id = plan.value(name.step);
     if (!id) continue;
     StepReading& row = reading.steps[static_cast<std::size_t>(name.step)].emplace();

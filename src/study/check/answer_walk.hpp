@@ -21,7 +21,7 @@ struct StepReading {
 };
 
 struct Reading {
-  std::array<std::optional<StepReading>, step_count> steps;  // by StepId; nothing where the plan has no such step
+  std::array<std::optional<StepReading>, row_count> steps;  // by StepId; nothing where the plan has no such step
 
   const std::optional<StepReading>& at(StepId step) const { return steps[static_cast<std::size_t>(step)]; }
   // Null where the plan or the answer has nothing there.

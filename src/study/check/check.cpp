@@ -12,6 +12,8 @@ namespace mha::study {
 namespace {
 
 constexpr std::chrono::milliseconds between_reports(100);
+constexpr Text side_by_side{"Q, K or V of all heads stood side by side in one matrix: its columns were cut into heads",
+                            "各头的 Q、K 或 V 并排写在一个矩阵里：已按列拆成各头"};
 
 void tell_forms(GivenMatrices& given, std::optional<int> layer, Report& report) {
   given.for_each([&](StepId step, Index head, const GivenMatrix& matrix) {
@@ -32,6 +34,10 @@ void tell_misplaced(const io::Answer& answer, int layers, Report& report) {
       add_once(report.unknown, say({"{0} of which layer? Write layer1.{0}; it was passed over.",
                                     "是哪一层的 {0}？请写 layer1.{0}；已忽略。"},
                                    name_of(matrix.step).id));
+    else if (matrix.is_result && layers == 1)
+      add_once(report.unknown, say({"X{} is what a layer of a stack gives, and this problem is none: it was passed over",
+                                    "X{} 是多层中某一层的结果，而这道题不是多层的：已忽略"},
+                                   *layer + 1));
     else if (*layer >= layers)
       add_once(report.unknown, say({"this problem has no layer {}: what is given there was passed over.",
                                     "这道题没有第 {} 层：其中给出的内容已忽略。"},
@@ -42,17 +48,37 @@ void tell_misplaced(const io::Answer& answer, int layers, Report& report) {
 }  // namespace
 
 Checker::Checker(const Problem& problem, const ToleranceOptions& tolerance) : tolerance_(tolerance) {
-  if (problem.layers.empty()) {
+  if (problem.layers.empty() && !problem.loss) {
     layers_.emplace_back(problem, std::nullopt);
     return;
   }
   const auto plan_of = [](const Problem& layer, int) { return answer_plan(layer); };
-  problems_ = layered(problem, plan_of, false).problems;
-  for (std::size_t i = 0; i < problems_.size(); ++i) layers_.emplace_back(problems_[i], static_cast<int>(i));
+  problems_ = layered(problem, plan_of, problem.loss.has_value()).problems;
+  if (problem.loss) backward_problems_ = problems_;
+  for (std::size_t i = 0; i < problems_.size(); ++i) {
+    const std::optional<int> layer = problem.layers.empty() ? std::nullopt : std::optional(static_cast<int>(i));
+    problems_[i].loss.reset();
+    layers_.emplace_back(problems_[i], layer);
+    if (problem.loss) backward_.emplace_back(backward_problems_[i], layer);
+  }
+}
+
+std::shared_ptr<const Tensor> Checker::truth(std::size_t layer, StepId step) const {
+  if (!is_gradient(step)) return layers_[layer].truth(step);
+  return backward_.empty() ? nullptr : backward_[layer].truth(step);
 }
 
 Report Checker::check(io::Answer answer) const {
   const int count = static_cast<int>(layers_.size());
+  const auto goes_back = [](const io::AnswerMatrix& matrix) { return is_gradient(matrix.step); };
+  if (backward_.empty() && std::any_of(answer.matrices.begin(), answer.matrices.end(), goes_back)) {
+    io::Answer forward = answer;
+    std::erase_if(forward.matrices, goes_back);
+    forward.unknown.push_back(
+        say({"gradients were passed over: the problem has no loss; write --loss sum, or as `mha gradient --help` says",
+             "各梯度已忽略：题目没有 loss；请写 --loss sum，或照 `mha gradient --help` 所说"}));
+    return check(forward);
+  }
   Report report;
   report.name = answer.name;
   report.layers = count;
@@ -65,13 +91,15 @@ Report Checker::check(io::Answer answer) const {
     const LayerChecker& layer = layers_[static_cast<std::size_t>(i)];
     given.emplace_back(answer, layer.problem(), i, count);
     layer.prepare_truth(given.back());
-    const auto truth_of = [&](StepId step) { return layer.truth(step); };
+    if (!backward_.empty()) backward_[static_cast<std::size_t>(i)].prepare_truth(given.back());
+    const auto truth_of = [&](StepId step) { return truth(static_cast<std::size_t>(i), step); };
     report.blanks += given.back().fill_hidden(truth_of);
+    if (given.back().were_side_by_side()) add_once(report.remarks, side_by_side);
     if (const auto remark = given.back().spread_groups(layer.problem(), truth_of)) add_once(report.remarks, *remark);
   }
   tell_misplaced(answer, count, report);
-  const Precision precision = recognise_forms(
-      given, tolerance_, [this](std::size_t layer, StepId step) { return layers_[layer].truth(step).get(); });
+  const Precision precision =
+      recognise_forms(given, tolerance_, [this](std::size_t layer, StepId step) { return truth(layer, step).get(); });
   for (std::size_t i = 0; i < given.size(); ++i)
     tell_forms(given[i], count > 1 ? std::optional(static_cast<int>(i)) : std::nullopt, report);
   std::stable_sort(report.judged.begin(), report.judged.end(),
@@ -85,6 +113,7 @@ Report Checker::check(io::Answer answer) const {
   for (std::size_t i = 0; i < given.size(); ++i) {
     const Report before = report;
     const Handed received = received_by.emplace_back(handed);
+    given[i].sound_input = received.sound;
     handed = layers_[i].check(given[i], precision, received, budget, report);
     if (const auto better = blame_earlier({std::span(given).first(i + 1), received_by}, precision, budget, before, report))
       handed = *better;
@@ -95,11 +124,13 @@ Report Checker::check(io::Answer answer) const {
     ++report.inferred;
     handed = layers_[i].check(passed_on, precision, received, budget, report);
   }
+  if (!backward_.empty()) check_backwards(given, precision, report);
   report.of = nothing_given().of;
   const auto is_judged = [](const StepVerdict& step) {  // X is the problem's own
     return step.verdict != Verdict::not_given && (step.step != StepId::X || step.verdict == Verdict::wrong);
   };
   const auto is_step = [&](StepId step) {
+    if (is_gradient(step)) return !backward_.empty();
     return std::any_of(layers_.begin(), layers_.end(),
                        [&](const LayerChecker& layer) { return layer.has(placed(step, layer.problem().is_post_norm())); });
   };
@@ -112,10 +143,48 @@ Report Checker::check(io::Answer answer) const {
   return report;
 }
 
+// From the last layer to the first, each with what it read on the way there.
+void Checker::check_backwards(std::vector<GivenMatrices>& given, const Precision& precision, Report& report) const {
+  Budget budget;
+  Handed handed;
+  for (std::size_t i = given.size(); i-- > 0;) {
+    GivenMatrices own = given[i];
+    if (i + 1 < given.size()) own = own.without(gradient_of(backward_[i].result()), {0});
+    if (i > 0) own.take(given[i - 1], gradient_of(backward_[i - 1].result()), StepId::d_X);
+    own.sound_gradient = handed.sound;
+    Report found;
+    found.steps = report.steps;
+    handed = backward_[i].check(own, precision, Handed(handed), budget, found);
+    found.steps.erase(found.steps.begin(), found.steps.begin() + static_cast<std::ptrdiff_t>(report.steps.size()));
+    add_backward(i, found, report);
+  }
+}
+
+void Checker::add_backward(std::size_t layer, const Report& found, Report& report) const {
+  const auto place = [&](LayerStep& own) {
+    if (own.step == StepId::d_X && layer > 0)
+      own = {static_cast<int>(layer) - 1, gradient_of(backward_[layer - 1].result())};
+    else if (layer + 1 < backward_.size() && own.step == gradient_of(backward_[layer].result()))
+      return false;
+    return is_gradient(own.step);
+  };
+  for (StepVerdict step : found.steps)
+    if (place(step)) report.steps.push_back(step);
+  for (Finding finding : found.findings)
+    if (place(finding)) report.findings.push_back(std::move(finding));
+  for (const Saying& remark : found.remarks) add_once(report.remarks, remark);
+  for (const Saying& key : found.unknown) add_once(report.unknown, key);
+}
+
 Report Checker::nothing_given() const {
   Report report;
   report.layers = static_cast<int>(layers_.size());
   for (const LayerChecker& layer : layers_) layer.list(report);
+  for (std::size_t i = backward_.size(); i-- > 0;) {
+    Report own;
+    backward_[i].list(own);
+    add_backward(i, own, report);
+  }
   report.of = static_cast<Index>(report.steps.size());
   return report;
 }

@@ -32,10 +32,15 @@ class Checker {
   // the two, where nothing is given from there on. The report, which was `before`, tells of it; what the layer hands on.
   std::optional<Handed> blame_earlier(const Past& past, const Precision& precision, Budget& budget, const Report& before,
                                       Report& report) const;
+  std::shared_ptr<const Tensor> truth(std::size_t layer, StepId step) const;
+  void check_backwards(std::vector<GivenMatrices>& given, const Precision& precision, Report& report) const;
+  // What a layer's way back adds to the report. What comes back to it is judged as dX of the layer behind.
+  void add_backward(std::size_t layer, const Report& found, Report& report) const;
 
   ToleranceOptions tolerance_;
-  std::vector<Problem> problems_;  // of a stack: each layer's, with what it reads where no mistake is made
-  std::deque<LayerChecker> layers_;
+  // Each layer's problem, with what it reads where no mistake is made; and again for the way back, with a loss.
+  std::vector<Problem> problems_, backward_problems_;
+  std::deque<LayerChecker> layers_, backward_;
 };
 
 // What an answer is held against. Throws Error where its own problem cannot be read.

@@ -65,7 +65,7 @@ class Trial {
   // some out or changed their shapes.
   TakesOver takes_over() const {
     TakesOver result = TakesOver::as_it_is;
-    for (const StepName& name : step_names) {
+    for (const StepName& name : row_names) {
       const std::optional<ValueId> id = candidate_.plan.value(name.step);
       if (!id || name.step >= candidate_.first) continue;
       const auto& row = puzzle_.earlier.at(name.step);
@@ -77,7 +77,7 @@ class Trial {
 
   std::optional<RowPlan> with_shapes_of_earlier() const {
     Plan plan = candidate_.plan.plan;
-    for (const StepName& name : step_names)
+    for (const StepName& name : row_names)
       if (const std::optional<ValueId> id = candidate_.plan.value(name.step); id && name.step < candidate_.first)
         plan.values[static_cast<std::size_t>(*id)].shape = puzzle_.earlier.at(name.step)->used.numbers->shape();
     if (!infer_shapes(plan, candidate_.first)) return std::nullopt;
@@ -118,8 +118,8 @@ class Trial {
     bool unbroken = true;
     double misfit = 0;
     Index entries = 0;
-    for (std::size_t step = static_cast<std::size_t>(puzzle_.step); step < step_count; ++step) {
-      const StepId row = step_names[step].step;
+    for (std::size_t step = static_cast<std::size_t>(puzzle_.step); step < row_count; ++step) {
+      const StepId row = row_names[step].step;
       if (!result.reading.at(row)) continue;
       for (std::size_t head = 0; head < result.reading.at(row)->heads.size(); ++head) {
         const Likeness* likeness = result.reading.given(row, head);
@@ -169,7 +169,7 @@ Candidates::Forms Candidates::forms(std::size_t place) const {
     const Rows changed = changed_rows(plan, *right_);
     const auto first = std::find(changed.begin(), changed.end(), true);
     if (first == changed.end()) continue;
-    const StepId step = step_names[static_cast<std::size_t>(first - changed.begin())].step;
+    const StepId step = row_names[static_cast<std::size_t>(first - changed.begin())].step;
     Candidate candidate{mistake, std::move(form.detail), std::move(plan), changed, step, also};
     result.push_back(std::make_shared<const Candidate>(std::move(candidate)));
   }
@@ -211,13 +211,20 @@ bool Budget::allows(double cost) {
 
 std::vector<Diagnosis> diagnoses(const Candidates& candidates, const Puzzle& puzzle, Budget& budget) {
   std::vector<Diagnosis> best;
-  candidates.each([&](const Candidates::One& candidate) {
-    if (candidate->first > puzzle.step) return;
-    std::optional<Diagnosis> diagnosis = Trial(candidate, puzzle, budget).run();
-    if (!diagnosis || (!best.empty() && power_of(*diagnosis) < power_of(best.front()))) return;
-    if (!best.empty() && power_of(*diagnosis) > power_of(best.front())) best.clear();
-    best.push_back(std::move(*diagnosis));
-  });
+  const auto try_all = [&](bool backward) {
+    candidates.each([&](const Candidates::One& candidate) {
+      if (candidate->first > puzzle.step || is_gradient(candidate->first) != backward) return;
+      std::optional<Diagnosis> diagnosis = Trial(candidate, puzzle, budget).run();
+      if (!diagnosis || (!best.empty() && power_of(*diagnosis) < power_of(best.front()))) return;
+      if (!best.empty() && power_of(*diagnosis) > power_of(best.front())) best.clear();
+      best.push_back(std::move(*diagnosis));
+    });
+  };
+  if (is_gradient(puzzle.step)) try_all(true);
+  // On the way back a mistake of the way there shows only where nothing of that was given.
+  const bool any_before = std::any_of(step_names.begin(), step_names.end(),
+                                      [&](const StepName& name) { return puzzle.given.heads(name.step) > 0; });
+  if (best.empty() && !(is_gradient(puzzle.step) && any_before)) try_all(false);
   const auto likelier = [](const Diagnosis& a, const Diagnosis& b) { return unlikelihood_of(a) < unlikelihood_of(b); };
   std::stable_sort(best.begin(), best.end(), likelier);
   std::vector<Diagnosis> one_each;

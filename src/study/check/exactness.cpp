@@ -14,10 +14,15 @@
 namespace mha::study {
 namespace {
 
+constexpr double anything = 1e100;
+
 // Infinite entries and NaN are exact: they have no size.
 double size_of(double number) {
   return std::isfinite(number) ? std::abs(number) : 0;
 }
+
+// Who writes a number down within a step, and it is small, writes more decimals.
+constexpr double most_on_the_way = 10;  // times what is off there, for the result
 
 double radius_at(const Uncertain& value, const Entry& at) {
   return value.radius ? value.radius->at(at) : 0;
@@ -166,6 +171,7 @@ Tensor radius_of_norm(const Plan& plan, const Step& step, const std::vector<Unce
     double size = distance / root;
     double moved = smallest > 0 ? off[static_cast<std::size_t>(own)] / smallest + distance * root_off / (root * smallest)
                                 : std::numeric_limits<double>::infinity();
+    moved += arithmetic.on_the_way * std::min(most_on_the_way, (1 + size * (1 + 1 / (2 * root))) / root);
     if (!parameters.empty()) {
       moved = moved_product(size, moved, parameters[0].first, parameters[0].second);
       size *= parameters[0].first;
@@ -236,10 +242,15 @@ void bound_powers(std::vector<Share>& shares, const Softmax& rule, const Floatin
     move_powers(shares, rule);
   const auto distance = [&](const Share& share) { return size_of(largest - share.z); };
   for (const Share& share : shares) mean += size_of(share.weight) * distance(share);
+  double sum = 0;  // of e^z, or of e^(z − max) where these are smaller
+  for (const Share& share : shares) sum += raised(rule, share.z - std::max(largest, 0.0));
   for (Share& share : shares) {
     double roundings = distance(share) + mean + static_cast<double>(shares.size()) + arithmetic.function_roundings;
     if (arithmetic.by_chance()) roundings += std::pow(distance(share), 2) + mean * mean - distance(share) - mean;
-    share.radius = std::isinf(share.z) ? 0 : bound_of(share.radius, size_of(share.weight), roundings, 1, 0, arithmetic);
+    const double parts = 1 + static_cast<double>(shares.size()) * size_of(share.weight);
+    const double written = arithmetic.on_the_way * std::min(most_on_the_way, parts / sum);
+    share.radius =
+        std::isinf(share.z) ? 0 : bound_of(share.radius + written, size_of(share.weight), roundings, 1, 0, arithmetic);
   }
 }
 
@@ -339,7 +350,12 @@ Tensor StepTaker::radius_of_terms(const Step& step, const std::vector<Uncertain>
 
 std::shared_ptr<const Tensor> StepTaker::radius(const Step& step, const std::vector<Uncertain>& operands,
                                                 const Tensor& result, const FloatingPoint& arithmetic) {
-  const auto shared = [](Tensor radius) { return std::make_shared<const Tensor>(std::move(radius)); };
+  // Of a gradient through what may be anything nothing is known, and nothing given there is wrong.
+  const auto shared = [&](Tensor radius) {
+    for (Index i = 0; i < radius.size() && is_gradient(step.id); ++i)
+      if (!(radius.data()[i] <= anything) && std::isfinite(result.data()[i])) radius.data()[i] = anything;
+    return std::make_shared<const Tensor>(std::move(radius));
+  };
   switch (step.op) {
     case Op::product:
     case Op::multiply:

@@ -33,6 +33,8 @@ struct FloatingPoint {
   // them as √n times that (Higham and Mary 2019, A new approach to probabilistic rounding error analysis).
   double chance = 0;
   double longest_sum = std::numeric_limits<double>::infinity();  // longer ones are held in more bits
+  // With a pencil: what is written down on the way (e^z, a mean, a variance and its root) is rounded by so much.
+  double on_the_way = 0;
 
   bool by_chance() const { return chance > 0; }
   double together(double a, double b) const { return by_chance() ? std::hypot(a, b) : a + b; }

@@ -72,8 +72,8 @@ Bounded through_norm(const Norm& norm, const std::vector<Bounded>& h, const std:
   const Bounded sigma = Bounded(root, square.off() / root, eps).widened(2 * root);
   for (Bounded& each : normed) each = each / sigma;
   for (std::size_t j = 0; j < h.size(); ++j) along.push_back(h[j] * normed[j]);
-  const Bounded own = is_layer ? h[column] - mean_of(h, eps) : h[column];
-  return (own - normed[column] * mean_of(along, eps)) / sigma;
+  const Bounded own = is_layer && !norm.mean_is_constant ? h[column] - mean_of(h, eps) : h[column];
+  return (norm.deviation_is_constant ? own : own - normed[column] * mean_of(along, eps)) / sigma;
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ bool is_wrong(const Likeness& likeness) {
 class Examination {
  public:
   Examination(const GivenMatrices& given, const Precision& precision, const Reading& reading, const Yardstick& by,
-              const Uncertain& sound_input, Budget& budget, Report& report)
+              Budget& budget, Report& report)
       : given_(given),
         precision_(precision),
         plan_(by.plan),
@@ -40,16 +40,20 @@ class Examination {
         budget_(budget),
         follows_others_(std::any_of(report.steps.begin(), report.steps.end(),
                                     [](const StepVerdict& step) { return step.verdict != Verdict::not_given; })) {
-    if (given.input.numbers == sound_input.numbers) return;
-    taint_.add(StepId::X, 0);
-    sound_.input = sound_input;
+    const bool other_input = given.input.numbers != given.sound_input.numbers;
+    const bool other_gradient = given.gradient.numbers != given.sound_gradient.numbers;
+    if (!other_input && !other_gradient) return;
+    if (other_input) taint_.add(StepId::X, 0);
+    if (other_gradient) taint_.add(*plan_.loss_gradient);
+    sound_.input = given.sound_input;
+    sound_.gradient = given.sound_gradient;
     truth_ = *read_answer(plan_, sound_, precision_);
   }
 
   void examine() {
-    for (const StepName& name : step_names)
+    for (const StepName& name : row_names)
       if (reading_.at(name.step)) examine(name.step);
-    for (const StepName& name : step_names)
+    for (const StepName& name : row_names)
       if (const auto& step = reading_.at(name.step)) {
         if (step->number_for_infinity) add_once(report_.remarks, number_for_infinity);
         if (step->shifted_rows) add_once(report_.remarks, constant_added);
@@ -60,10 +64,11 @@ class Examination {
 
   // The likeliest mistake found last comes first, then what follows from all that is given, then what was meant.
   Handed hand_on() const {
-    if (!by_.layer || !truth_.at(result_of(plan_.plan))->used.numbers) return {};
-    Handed handed{{}, truth_.at(result_of(plan_.plan))->used, result_of(plan_.plan), {}, {}};
+    const auto result = [&](const RowPlan& plan) { return by_.backward ? StepId::d_X : result_of(plan.plan); };
+    if (!by_.layer || !truth_.at(result(plan_))->used.numbers) return {};
+    Handed handed{{}, truth_.at(result(plan_))->used, result(plan_), {}, {}};
     const auto add = [&](const Reading& reading, const RowPlan& plan) {
-      const auto& row = reading.at(result_of(plan.plan));  // a mistake may put norms elsewhere
+      const auto& row = reading.at(result(plan));  // a mistake may put norms elsewhere
       const auto is_there = [&](const Uncertain& way) { return way.numbers == row->used.numbers; };
       if (row && row->used.numbers->shape() == handed.sound.numbers->shape() &&
           std::none_of(handed.ways.begin(), handed.ways.end(), is_there))
@@ -73,10 +78,11 @@ class Examination {
     add(reading_, plan_);
     for (const Reading& reading : without_slips_) add(reading, plan_);
     add(truth_, plan_);
-    for (const StepName& name : step_names)
-      if (given_.heads(name.step) > 0 && !is_of_no_layer(name.step)) handed.last = name.step;
+    for (const StepName& name : row_names)
+      if (given_.heads(name.step) > 0 && !is_of_no_layer(name.step) && !is_gradient(name.step)) handed.last = name.step;
     const auto& last = handed.last ? reading_.at(*handed.last) : std::optional<StepReading>();
-    if (handed.last == handed.result || !last || !(last->used.numbers->shape() == handed.sound.numbers->shape()))
+    if (by_.backward || handed.last == handed.result || !last ||
+        !(last->used.numbers->shape() == handed.sound.numbers->shape()))
       handed.last.reset();
     else
       handed.as_it_is = last->used;
@@ -129,7 +135,9 @@ class Examination {
     finding.expected = reading_.at(step)->expected;
     finding.layout = by_.layout;
     finding.begins = !follows_others_ && is_alone(given_, step);
-    const Reading& earlier = diagnoses_.empty() ? reading_ : diagnoses_.back().reading;
+    const auto tells = [&](const Diagnosis& made) { return made.reading.at(step).has_value(); };  // of its gradients, too
+    const auto last = std::find_if(diagnoses_.rbegin(), diagnoses_.rend(), tells);
+    const Reading& earlier = last == diagnoses_.rend() ? reading_ : last->reading;
     const Puzzle puzzle{given_, precision_, reading_, earlier, step, wrong, finding.begins && report_.findings.empty()};
     std::vector<Diagnosis> found;
     const auto try_all = [&](const Candidates& candidates) {
@@ -160,7 +168,7 @@ class Examination {
   static void tell_evidence(const Diagnosis& best, Finding& finding) {
     finding.in_these_heads_only = !best.in_all_heads;
     finding.to_the_end = best.matching == best.given;
-    for (const StepName& name : step_names) {
+    for (const StepName& name : row_names) {
       const auto& step = best.reading.at(name.step);
       if (!step || name.step < finding.step) continue;
       bool any = false, all = true;
@@ -204,7 +212,9 @@ class Examination {
     if (!is_wrong(likeness) && !taint_.has(step, head)) return Verdict::right;
     if (is_true(step, head)) return Verdict::right;
     const Diagnosis* diagnosis = is_wrong(likeness) ? diagnosis_of(step, head) : nullptr;
-    const bool made_here = diagnosis != nullptr && diagnosis->candidate->changed[static_cast<std::size_t>(step)];
+    // Who goes back through what was computed before has made a mistake of the way there once.
+    const bool made_here = diagnosis != nullptr && diagnosis->candidate->changed[static_cast<std::size_t>(step)] &&
+                           is_gradient(step) == is_gradient(diagnosis->candidate->first);
     return made_here ? Verdict::wrong : Verdict::following;
   }
 
@@ -239,21 +249,21 @@ class Examination {
 }  // namespace
 
 std::optional<StepId> first_wrong_step(const Reading& reading, std::size_t head) {
-  for (const StepName& name : step_names)
+  for (const StepName& name : row_names)
     if (const Likeness* likeness = name.per_head ? reading.given(name.step, head) : nullptr)
       if (is_wrong(*likeness)) return name.step;
   return std::nullopt;
 }
 
 std::optional<StepId> first_wrong_step(const Reading& reading) {
-  for (const StepName& name : step_names)
+  for (const StepName& name : row_names)
     if (const auto& step = reading.at(name.step))
       if (std::any_of(step->heads.begin(), step->heads.end(), is_wrong)) return name.step;
   return std::nullopt;
 }
 
 bool is_alone(const GivenMatrices& given, StepId step) {
-  return std::all_of(step_names.begin(), step_names.end(),
+  return std::all_of(row_names.begin(), row_names.end(),
                      [&](const StepName& name) { return name.step >= step || given.heads(name.step) == 0; });
 }
 
@@ -263,8 +273,8 @@ void add_once(std::vector<Saying>& sayings, const Saying& saying) {
 }
 
 Handed examine(const GivenMatrices& given, const Precision& precision, const Reading& reading, const Yardstick& by,
-               const Uncertain& sound_input, Budget& budget, Report& report) {
-  Examination examination(given, precision, reading, by, sound_input, budget, report);
+               Budget& budget, Report& report) {
+  Examination examination(given, precision, reading, by, budget, report);
   examination.examine();
   return examination.hand_on();
 }

@@ -16,8 +16,8 @@ bool is_alone(const GivenMatrices& given, StepId step);
 
 void add_once(std::vector<Saying>& sayings, const Saying& saying);
 
-// What one layer gives and the next one reads: as the person may have had it, the likeliest first, and as it follows from
-// what is right alone.
+// What one layer gives and the next one reads (on the way back, the one before): as the person may have had it, the
+// likeliest first, and as it follows from what is right alone.
 struct Handed {
   std::vector<Uncertain> ways;
   Uncertain sound;
@@ -34,10 +34,11 @@ struct Yardstick {
   const Candidates *candidates, *pairs;  // null: all were tried
   Layout layout;
   std::optional<int> layer;  // of a stack
+  bool backward = false;     // gradients are rows as well
 };
 
-// Adds to the report, which tells of the layers before. `sound_input`: what the layer would read without their mistakes.
+// Adds to the report, which tells of the layers before.
 Handed examine(const GivenMatrices& given, const Precision& precision, const Reading& reading, const Yardstick& by,
-               const Uncertain& sound_input, Budget& budget, Report& report);
+               Budget& budget, Report& report);
 
 }  // namespace mha::study

@@ -194,7 +194,7 @@ std::vector<FairForm> fair_forms(const Problem& problem, const Factors& factors)
         }
         if (form.remarks.empty()) continue;
         if (std::optional<Plan> plan = std::move(edit).finish()) {
-          form.plan = for_each_head(std::move(*plan));
+          form.plan = as_answered(std::move(*plan), problem);
           forms.push_back(std::move(form));
         }
       }

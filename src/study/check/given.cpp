@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "study/mistakes/hidden_keys.hpp"
+#include "study/mistakes/simulate.hpp"
 
 namespace mha::study {
 namespace {
@@ -42,13 +43,55 @@ Index matrices_in(const io::AnswerMatrix& matrix) {
   return count;
 }
 
-StepId packed_form_of(StepId step) {
-  if (step == StepId::Q) return StepId::packed_Q;
-  return step == StepId::K ? StepId::packed_K : StepId::packed_V;
+// The row under the same name that belongs to all heads; nothing where there is none.
+std::optional<StepId> packed_form_of(StepId step) {
+  for (const StepName& name : row_names)
+    if (!name.per_head && name.symbol == name_of(step).symbol && name_of(step).per_head) return name.step;
+  return std::nullopt;
+}
+
+// Columns `from` to `to` of a matrix, or with `rows` its rows.
+io::AnswerMatrix part_of(const io::AnswerMatrix& whole, Index from, Index to, bool rows) {
+  io::AnswerMatrix part = whole;
+  const Index cols = whole.axes.back(), first = rows ? from * cols : 0, last = rows ? to * cols : whole.axes[0] * cols;
+  part.axes[rows ? 0 : 1] = to - from;
+  part.numbers = Numbers(static_cast<std::size_t>(part.axes[0] * part.axes[1]));
+  part.blank.clear();
+  std::size_t place = 0;
+  for (Index i = first; i < last; ++i) {
+    if (!rows && (i % cols < from || i % cols >= to)) continue;
+    const auto old = static_cast<std::size_t>(i);
+    if (std::find(whole.blank.begin(), whole.blank.end(), old) != whole.blank.end()) part.blank.push_back(place);
+    part.numbers[place++] = whole.numbers[old];
+  }
+  return part;
+}
+
+StepId head_form_of(StepId step) {
+  if (step == StepId::packed_Q) return StepId::Q;
+  return step == StepId::packed_K ? StepId::K : step == StepId::packed_V ? StepId::V : step;
 }
 
 bool is_projection(StepId step) {
   return step == StepId::Q || step == StepId::K || step == StepId::V;
+}
+
+bool is_one_matrix(const io::AnswerMatrix& matrix, const Problem& problem) {
+  return matrix.axes.size() <= (problem.batched && !is_of_parameter(matrix.step) ? 3 : 2);
+}
+
+// So many columns of each matrix.
+GivenMatrix columns_of(const GivenMatrix& whole, Index first, Index count) {
+  GivenMatrix part = whole;
+  const Shape& shape = whole.numbers.shape();
+  part.numbers = Tensor({shape.batch, 1, shape.rows, count});
+  if (!whole.blank.empty()) part.blank.assign(static_cast<std::size_t>(part.numbers.size()), false);
+  for (Index i = 0; i < part.numbers.size(); ++i) {
+    const Index from = i / count * shape.cols + first + i % count;
+    part.numbers.data()[i] = whole.numbers.data()[from];
+    if (whole.is_blank(from)) part.blank[static_cast<std::size_t>(i)] = true;
+  }
+  return part;
 }
 
 constexpr double clearly_off = 0.01;
@@ -75,22 +118,40 @@ double share_off(const GivenMatrix& matrix, const Tensor* truth, Index head) {
   return off < all ? off / all : off > 0 ? 1 : 0;
 }
 
-// Heads of one group have the same keys and values.
+// Heads of one group have the same keys and values, and the same gradients of these.
+constexpr std::array shared_steps = {StepId::K, StepId::K_rot, StepId::V, StepId::d_K, StepId::d_K_rot, StepId::d_V};
 bool is_shared(StepId step) {
-  return step == StepId::K || step == StepId::V || step == StepId::K_rot;
+  return std::find(shared_steps.begin(), shared_steps.end(), step) != shared_steps.end();
+}
+
+// The gradient of a weight of PyTorch, as this layout stores the weight.
+io::AnswerMatrix as_stored(const io::AnswerMatrix& matrix, Layout layout) {
+  io::AnswerMatrix result = matrix;
+  result.out_by_in = false;
+  if (layout == Layout::torch || matrix.axes.size() != 2) return result;
+  std::swap(result.axes[0], result.axes[1]);
+  const auto rows = static_cast<std::size_t>(matrix.axes[0]), cols = static_cast<std::size_t>(matrix.axes[1]);
+  for (std::size_t i = 0; i < rows * cols; ++i) result.numbers[i % cols * rows + i / cols] = matrix.numbers[i];
+  for (std::size_t& blank : result.blank) blank = blank % cols * rows + blank / cols;
+  return result;
 }
 
 }  // namespace
 
 std::optional<int> layer_of(const io::AnswerMatrix& matrix, int layers) {
   if (matrix.layer || layers == 1) return matrix.layer.value_or(0);
-  if (matrix.step == StepId::X) return 0;
-  return matrix.step == StepId::final_norm ? std::optional(layers - 1) : std::nullopt;
+  if (matrix.step == StepId::X || matrix.step == StepId::d_X) return 0;
+  return is_of_no_layer(matrix.step) ? std::optional(layers - 1) : std::nullopt;
 }
 
 GivenMatrices::GivenMatrices(io::Answer& answer, const Problem& problem, int layer, int layers) {
+  for (const io::AnswerMatrix& matrix : answer.matrices)
+    if (const StepName& name = name_of(matrix.step); layer_of(matrix, layers) == layer && name.per_head &&
+                                                     !is_gradient(name.step) && !is_projection(name.step) && !matrix.head)
+      one_head_alone_ = one_head_alone_ || is_one_matrix(matrix, problem);
   for (io::AnswerMatrix& matrix : answer.matrices)
-    if (layer_of(matrix, layers) == layer) place(matrix, problem);
+    if (layer_of(matrix, layers) == layer && !(matrix.is_result && layers == 1))
+      place(matrix, matrix.is_result ? result_of(make_plan(problem)) : matrix.step, problem);
 }
 
 const GivenMatrix* GivenMatrices::find(StepId step, Index head) const {
@@ -118,14 +179,44 @@ Index GivenMatrices::heads(StepId step) const {
   return of(step).empty() ? 0 : of(step).rbegin()->first + 1;
 }
 
-void GivenMatrices::place(io::AnswerMatrix& matrix, const Problem& problem) {
-  const bool one_for_all = !name_of(matrix.step).per_head;
-  const std::size_t axes_of_one = problem.batched ? 3 : 2;
-  const bool one_matrix = matrix.axes.size() <= axes_of_one;
-  if (matrix.head || one_for_all || one_matrix) {
+// dW_QKV has the columns of all queries, of all keys and of all values; dW_Q without a number, where the problem has one
+// for each head, those of all heads. Whether it is such a matrix.
+bool GivenMatrices::place_parts(const io::AnswerMatrix& matrix, const Problem& problem) {
+  const bool fused = matrix.step == StepId::d_W_QKV || matrix.step == StepId::d_b_QKV;
+  const bool of_heads = matrix.step >= StepId::d_W_Q && matrix.step <= StepId::d_b_V && !problem.packed;
+  if (matrix.head || matrix.axes.size() != 2 || !(fused || of_heads)) return false;
+  const bool is_bias = name_of(matrix.step).symbol.starts_with("db"), rows = !is_bias && problem.layout == Layout::torch;
+  const auto put_part = [&](StepId step, std::optional<Index> head, Index from, Index to) {
+    io::AnswerMatrix part = part_of(matrix, from, to, rows);
+    part.step = step;
+    part.head = head;
+    place(part, step, problem);
+  };
+  const Index whole = matrix.axes[rows ? 0 : 1], q = problem.heads * problem.d_k(), kv = problem.kv_heads * problem.d_k();
+  if (fused) {
+    const bool fits = whole == q + 2 * kv;
+    put_part(is_bias ? StepId::d_b_Q : StepId::d_W_Q, {}, 0, fits ? q : whole);
+    put_part(is_bias ? StepId::d_b_K : StepId::d_W_K, {}, fits ? q : 0, fits ? q + kv : whole);
+    put_part(is_bias ? StepId::d_b_V : StepId::d_W_V, {}, fits ? q + kv : 0, whole);
+    return true;
+  }
+  const Index count = matrix.step < StepId::d_W_K ? problem.heads : problem.kv_heads;
+  if (count == 1 || whole % count != 0) return false;
+  for (Index head = 0; head < count; ++head) put_part(matrix.step, head, head * whole / count, (head + 1) * whole / count);
+  return true;
+}
+
+void GivenMatrices::place(io::AnswerMatrix& matrix, StepId given_as, const Problem& problem) {
+  if (matrix.out_by_in) {
+    io::AnswerMatrix stored = as_stored(matrix, problem.layout);
+    return place(stored, given_as, problem);
+  }
+  if (place_parts(matrix, problem) || place_columns(matrix, problem)) return;
+  const bool one_for_all = !name_of(given_as).per_head;
+  if (matrix.head || one_for_all || is_one_matrix(matrix, problem)) {
     // "Q" without a number is the name of the packed product as well.
-    const bool packed = problem.packed && !matrix.head && is_projection(matrix.step);
-    const StepId step = packed ? packed_form_of(matrix.step) : placed(matrix.step, problem.is_post_norm());
+    const std::optional<StepId> packed = problem.packed && !matrix.head ? packed_form_of(given_as) : std::nullopt;
+    const StepId step = packed.value_or(placed(given_as, problem.is_post_norm()));
     const Index head = matrix.head.value_or(0);
     std::optional<bool>& says_group = says_group_[static_cast<std::size_t>(step)];
     if (matrix.kv_head && head < problem.heads)
@@ -136,6 +227,23 @@ void GivenMatrices::place(io::AnswerMatrix& matrix, const Problem& problem) {
   } else {
     place_all_heads(matrix, matrix.step, problem);
   }
+}
+
+// "Q" or "packed.Q" where each head has weights of its own: the columns of head 1 first. Not where the person goes on with
+// one head, who has not split them.
+bool GivenMatrices::place_columns(io::AnswerMatrix& matrix, const Problem& problem) {
+  const StepId step = head_form_of(matrix.step);
+  const bool may_be = is_projection(step) && !problem.packed && !matrix.head && is_one_matrix(matrix, problem);
+  if (!may_be || (one_head_alone_ && step == matrix.step)) return false;
+  const Index width = step == StepId::V ? problem.d_v() : problem.d_k(), count = matrix.axes.back() / width;
+  const bool is_whole = matrix.axes.back() == count * width && count > 1;
+  if (!is_whole || (count != problem.heads && (step == StepId::Q || count != problem.kv_heads))) return false;
+  GivenMatrix whole = taken(matrix, 0, matrices_in(matrix), 1);
+  whole.batched = matrix.axes.size() > 2;
+  for (Index head = 0; head < problem.heads; ++head)
+    put(step, head, columns_of(whole, broadcast(head, count, problem.heads) * width, width));
+  were_side_by_side_ = true;
+  return true;
 }
 
 // heads×rows×cols, or batch×heads×rows×cols.
@@ -188,7 +296,7 @@ std::optional<Saying> GivenMatrices::spread_groups(const Problem& problem, const
   std::vector<StepId> unclear;
   double as_heads = 0, as_groups = 0;  // how far off the matrices are, each 1 at the most
   bool all_groups = most_heads() != groups;
-  for (const StepId step : {StepId::K, StepId::K_rot, StepId::V}) {
+  for (const StepId step : shared_steps) {
     if (says_group_[static_cast<std::size_t>(step)].value_or(false)) {
       spread_in_group(of(step), problem);
       continue;
@@ -227,7 +335,7 @@ void GivenMatrices::spread_in_group(Heads& own, const Problem& problem) const {
 // Of the steps that have one matrix for each query head.
 Index GivenMatrices::most_heads() const {
   Index most = 0;
-  for (const StepName& name : step_names)
+  for (const StepName& name : row_names)
     if (name.per_head && !is_shared(name.step)) most = std::max(most, heads(name.step));
   return most;
 }

@@ -42,6 +42,9 @@ class GivenMatrices {
   // what they are nearer to. Says which, where neither would be right.
   std::optional<Saying> spread_groups(const Problem& problem, const TruthOf& truth_of);
 
+  // Whether Q, K or V of all heads stood side by side in one matrix, as a product with all their weights gives them.
+  bool were_side_by_side() const { return were_side_by_side_; }
+
   // Null where it was not given. Steps of all heads have head 0 alone.
   const GivenMatrix* find(StepId step, Index head) const;
   bool empty() const;
@@ -49,31 +52,40 @@ class GivenMatrices {
   GivenMatrices without(StepId step, const std::vector<Index>& heads) const;
   // The same with what was given for a step of all heads once more, for another one.
   GivenMatrices with(StepId step, StepId once_more) const;
+  // What was given for this step in another layer becomes that of the step `as` here.
+  void take(const GivenMatrices& other, StepId step, StepId as) {
+    if (!other.of(step).empty()) of(as) = other.of(step);
+  }
   // One more than the highest head that was given; 0 where none was.
   Index heads(StepId step) const;
 
   template <typename Visit>
   void for_each(Visit visit) {
-    for (const StepName& name : step_names)
+    for (const StepName& name : row_names)
       for (auto& [head, matrix] : of(name.step)) visit(name.step, head, matrix);
   }
 
-  // What the layer reads in place of the problem's X, where there are numbers.
-  Uncertain input;
+  // What the layer reads in place of the problem's X, and on the way back in place of its loss's gradient, where there are
+  // numbers; and what it would read without the mistakes of other layers.
+  Uncertain input, gradient, sound_input, sound_gradient;
 
  private:
   using Heads = std::map<Index, GivenMatrix>;  // a file may name any head
 
   Heads& of(StepId step) { return heads_[static_cast<std::size_t>(step)]; }
   const Heads& of(StepId step) const { return heads_[static_cast<std::size_t>(step)]; }
-  void place(io::AnswerMatrix& matrix, const Problem& problem);
+  void place(io::AnswerMatrix& matrix, StepId given_as, const Problem& problem);
+  bool place_parts(const io::AnswerMatrix& matrix, const Problem& problem);
   void place_all_heads(io::AnswerMatrix& matrix, StepId step, const Problem& problem);
+  bool place_columns(io::AnswerMatrix& matrix, const Problem& problem);
   void put(StepId step, Index head, GivenMatrix matrix);
   void spread_in_group(Heads& own, const Problem& problem) const;
   Index most_heads() const;
 
-  std::array<Heads, step_count> heads_;
-  std::array<std::optional<bool>, step_count> says_group_{};  // whether kv_head is the group of the head beside it
+  std::array<Heads, row_count> heads_;
+  bool one_head_alone_ = false;  // a matrix of a head has no head's number, and is no list of them
+  bool were_side_by_side_ = false;
+  std::array<std::optional<bool>, row_count> says_group_{};  // whether kv_head is the group of the head beside it
 };
 
 }  // namespace mha::study

@@ -13,9 +13,13 @@ namespace {
 constexpr double chance = 1e-6;  // differences that tell nothing
 constexpr Index no_chance = 64;  // so many entries that a mistake gives to the last digit, and the formulas do not
 
+bool both_or_none(const std::optional<ValueId>& a, const std::optional<ValueId>& b) {
+  return a.has_value() == b.has_value();
+}
+
 // Whether something that was given at this step or behind it is as expected.
 bool confirms(const Reading& reading, StepId from) {
-  for (const StepName& name : step_names)
+  for (const StepName& name : row_names)
     if (const auto& step = reading.at(name.step); step && name.step >= from)
       for (const Likeness& likeness : step->heads)
         if (likeness.given && likeness.matches()) return true;
@@ -25,7 +29,7 @@ bool confirms(const Reading& reading, StepId from) {
 // Whether what was given before `end` is no nearer to what the formulas say than to what this reading says, wherever both
 // would do.
 bool fits_as_well(const Reading& reading, const Reading& formulas, StepId end) {
-  for (const StepName& name : step_names) {
+  for (const StepName& name : row_names) {
     const auto& step = reading.at(name.step);
     if (!step || name.step >= end) continue;
     for (std::size_t head = 0; head < step->heads.size(); ++head) {
@@ -43,7 +47,7 @@ LayerChecker::LayerChecker(const Problem& problem, std::optional<int> layer)
     : problem_(problem),
       layer_(layer),
       plan_(make_plan(problem)),
-      right_(for_each_head(plan_)),
+      right_(as_answered(plan_, problem)),
       candidates_(problem_, plan_, right_, mistakes_by_frequency()),
       pairs_(problem_, plan_, right_, mistake_pairs()) {}
 
@@ -56,7 +60,7 @@ std::shared_ptr<const Tensor> LayerChecker::truth(StepId step) const {
 
 void LayerChecker::prepare_truth(const GivenMatrices& given) const {
   std::vector<StepId> steps;
-  for (const StepName& name : step_names)
+  for (const StepName& name : row_names)
     if (has(name.step) && given.heads(name.step) > 0) steps.push_back(name.step);
   compute_truth(steps);
 }
@@ -72,7 +76,7 @@ void LayerChecker::compute_truth(std::vector<StepId> steps) const {
   compute::RunOptions options;
   options.keep.assign(right_.plan.values.size(), false);
   if (!is_large())  // a run is short then
-    for (const StepName& name : step_names)
+    for (const StepName& name : row_names)
       if (has(name.step)) steps.push_back(name.step);
   for (const StepId step : steps) options.keep[static_cast<std::size_t>(*right_.value(step))] = true;
   const Trace trace = compute::run(right_.plan, options);
@@ -84,7 +88,7 @@ void LayerChecker::compute_truth(std::vector<StepId> steps) const {
 }
 
 void LayerChecker::list(Report& report) const {
-  for (const StepName& name : step_names)
+  for (const StepName& name : row_names)
     if (const std::optional<ValueId> value = right_.value(name.step); value && name.step != StepId::X)
       for (Index head = 0; head < (name.per_head ? right_.plan.value(*value).shape.heads : 1); ++head)
         report.steps.push_back({{layer_, name.step}, name.per_head ? std::optional(head) : std::nullopt});
@@ -94,21 +98,22 @@ Handed LayerChecker::check(GivenMatrices& given, const Precision& precision, con
                            Report& report) const {
   budget.spent_closely = false;
   if (std::optional<Handed> handed = judge_closely(given, precision, received, budget, report)) return *std::move(handed);
-  return judge(given, precision, read_best(given, precision, received), received, budget, report);
+  return judge(given, precision, read_best(given, precision, received), budget, report);
 }
 
-Handed LayerChecker::judge(const GivenMatrices& given, const Precision& precision, const Read& read, const Handed& received,
-                           Budget& budget, Report& report) const {
+Handed LayerChecker::judge(const GivenMatrices& given, const Precision& precision, const Read& read, Budget& budget,
+                           Report& report) const {
   for (const Saying& remark : read.remarks == nullptr ? std::vector<Saying>() : *read.remarks)
     add_once(report.remarks, remark);
-  for (const StepName& name : step_names)
-    if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step))
+  for (const StepName& name : row_names)
+    if (given.heads(name.step) > 0 && !right_.value(name.step) && !read.plan->value(name.step) &&
+        is_gradient(name.step) == problem_.loss.has_value())
       add_once(report.unknown, say({"this problem has no step {}: what is given there was passed over.",
                                     "这道题没有步骤 {}：其中给出的内容已忽略。"},
                                    LayerStep{layer_, name.step}.id()));
-  Yardstick by{*read.plan, &candidates_, &pairs_, problem_.layout, layer_};
+  Yardstick by{*read.plan, &candidates_, &pairs_, problem_.layout, layer_, problem_.loss.has_value()};
   if (budget.spent_closely) by.candidates = by.pairs = nullptr;
-  return examine(given, precision, read.reading, by, received.sound, budget, report);
+  return examine(given, precision, read.reading, by, budget, report);
 }
 
 // In large problems the roundings of steps that are not there allow for so much that a mistake may hide in it. Programs
@@ -129,7 +134,7 @@ std::optional<Handed> LayerChecker::judge_closely(GivenMatrices& given, const Pr
     if (entries < no_chance) return std::nullopt;
   }
   Report found = report;
-  Handed handed = judge(given, closely, read, received, budget, found);
+  Handed handed = judge(given, closely, read, budget, found);
   budget.spent_closely = true;
   const auto is_own = [&](const Finding& finding) { return finding.layer == layer_; };
   const auto first = std::find_if(found.findings.begin(), found.findings.end(), is_own);
@@ -146,17 +151,18 @@ bool LayerChecker::is_large() const {
 LayerChecker::Read LayerChecker::read_best(GivenMatrices& given, const Precision& precision, const Handed& received) const {
   if (received.ways.empty()) return read(given, precision, received.all_true);
   std::optional<Read> best;
-  const Uncertain* input = nullptr;
+  Uncertain& input = problem_.loss ? given.gradient : given.input;
+  const Uncertain* best_way = nullptr;
   for (const Uncertain& way : received.ways) {
-    given.input = way;
+    input = way;
     Read read = this->read(given, precision);
     const std::optional<StepId> wrong = first_wrong_step(read.reading),
                                 before = best ? first_wrong_step(best->reading) : wrong;
     if (best && (!before || (wrong && *wrong <= *before))) continue;
     best = std::move(read);
-    input = &way;
+    best_way = &way;
   }
-  given.input = *input;
+  input = *best_way;
   return *std::move(best);
 }
 
@@ -203,6 +209,8 @@ LayerChecker::Read LayerChecker::read(const GivenMatrices& given, const Precisio
   const auto try_all = [&](std::vector<FairPlan>& forms) {
     for (FairPlan& fair : forms) {
       if (!wrong) return;
+      if (problem_.loss && !std::equal(right_.row.begin(), right_.row.end(), fair.plan.row.begin(), both_or_none))
+        continue;  // not every gradient is known of it
       if (is_large() && !given.input.numbers && is_alone(given, *wrong) && says_the_same(fair, *wrong)) continue;
       Reading reading = *read_answer(fair.plan, given, precision);
       const std::optional<StepId> now = first_wrong_step(reading);
@@ -226,7 +234,7 @@ LayerChecker::Read LayerChecker::read(const GivenMatrices& given, const Precisio
     }
   }
   if (std::adjacent_find(own.begin(), own.end(), std::not_equal_to()) != own.end()) try_all(fair_plans(own));
-  if (wrong) try_all(fair_plans());
+  if (wrong && !is_gradient(*wrong)) try_all(fair_plans());
   return best;
 }
 

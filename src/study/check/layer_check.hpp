@@ -6,6 +6,7 @@
 
 #include "study/check/examination.hpp"
 #include "study/check/fair_forms.hpp"
+#include "study/mistakes/simulate.hpp"
 
 namespace mha::study {
 
@@ -17,6 +18,7 @@ class LayerChecker {
 
   const Problem& problem() const { return problem_; }
   bool has(StepId step) const { return right_.value(step).has_value(); }
+  StepId result() const { return result_of(right_.plan); }
   std::shared_ptr<const Tensor> truth(StepId step) const;  // of all heads; null where there is no such step
   // Computes in one go what will be asked for.
   void prepare_truth(const GivenMatrices& given) const;
@@ -27,7 +29,8 @@ class LayerChecker {
   // What there would be to judge, of an answer in which nothing is.
   void list(Report& report) const;
 
-  // Adds to the report; says what the next layer reads. `given` gets as its input what was read here.
+  // Adds to the report; says what the next layer reads. `given` gets as its input what was read here, or on the way back,
+  // where the problem has a loss, as its gradient.
   Handed check(GivenMatrices& given, const Precision& precision, const Handed& received, Budget& budget,
                Report& report) const;
 
@@ -59,8 +62,8 @@ class LayerChecker {
   Read read(const GivenMatrices& given, const Precision& precision, bool all_true = false) const;
   Read read_best(GivenMatrices& given, const Precision& precision, const Handed& received) const;
   bool is_large() const;
-  Handed judge(const GivenMatrices& given, const Precision& precision, const Read& read, const Handed& received,
-               Budget& budget, Report& report) const;
+  Handed judge(const GivenMatrices& given, const Precision& precision, const Read& read, Budget& budget,
+               Report& report) const;
   std::optional<Handed> judge_closely(GivenMatrices& given, const Precision& precision, const Handed& received,
                                       Budget& budget, Report& report) const;
 

@@ -33,7 +33,7 @@ bool same_value(const Plan& a, ValueId x, const Plan& b, ValueId y) {
 
 bool same_step(const Plan& a, const Step& x, const Plan& b, const Step& y) {
   if (!computes_alike(x, y)) return false;
-  const bool shape_follows = x.op != Op::reshape && x.op != Op::copy;  // from the operands
+  const bool shape_follows = x.op != Op::reshape && x.op != Op::copy && x.op != Op::sum;  // from the operands
   if (!shape_follows && !(a.value(x.out).shape == b.value(y.out).shape)) return false;
   for (std::size_t i = 0; i < x.in.size(); ++i)
     if (!same_value(a, x.in[i], b, y.in[i])) return false;
@@ -46,13 +46,16 @@ RowPlan::RowPlan(Plan of) : plan(std::move(of)) {
   for (std::size_t id = 0; id < plan.values.size(); ++id)
     if (const std::optional<StepId>& step = plan.values[id].step)
       row[static_cast<std::size_t>(*step)] = static_cast<ValueId>(id);
+  for (std::size_t id = 0; id < plan.values.size(); ++id)
+    if (plan.values[id].role == Value::Role::constant && plan.values[id].symbol == "G")
+      loss_gradient = static_cast<ValueId>(id);
   schedule.only_blocks.assign(plan.values.size(), false);
   schedule.grows.assign(plan.values.size(), false);
 }
 
 Rows changed_rows(const RowPlan& changed, const RowPlan& right) {
   Rows rows{};
-  for (std::size_t step = 0; step < step_count; ++step) {
+  for (std::size_t step = 0; step < row_count; ++step) {
     const std::optional<ValueId> x = changed.row[step], y = right.row[step];
     if (!x || !y) {
       rows[step] = x.has_value() != y.has_value();

@@ -20,7 +20,7 @@ struct Precision {
   NumberForm between;       // of numbers that were worked with but not handed in
   bool propagated = true;   // what is not known of a step's operands is not known of its result
   bool worst_case = false;  // all that was rounded in between may err in one direction, whatever is likely
-  std::array<const Floats*, step_count> computed_in = {};  // by StepId; null: none of its matrices was handed in
+  std::array<const Floats*, row_count> computed_in = {};  // by StepId; null: none of its matrices was handed in
 
   std::set<int> factor_decimals;  // to which 1/√d_k or √d_k may have been rounded
 

@@ -135,6 +135,12 @@ struct Report {
     if (!findings.empty()) return AnswerVerdict::wrong;
     return blanks > 0 || all_blank || !lacking.empty() ? AnswerVerdict::incomplete : AnswerVerdict::right;
   }
+  // Whether any was given.
+  bool has_gradients() const {
+    return std::any_of(steps.begin(), steps.end(), [](const StepVerdict& step) {
+      return is_gradient(step.step) && step.verdict != Verdict::not_given;
+    });
+  }
   bool is_incomplete() const { return verdict() == AnswerVerdict::incomplete; }
   bool is_right() const { return verdict() == AnswerVerdict::right; }
 };

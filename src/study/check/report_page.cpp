@@ -68,7 +68,8 @@ class ReportPage {
     if (summary_only) return page_.take();
     add_names(reports);
     for (const Report& report : reports) {
-      if ((report.is_right() && report.unknown.empty()) || report.missing || report.all_blank) continue;
+      if ((report.is_right() && report.unknown.empty()) || report.missing || (report.all_blank && report.unknown.empty()))
+        continue;
       page_.section({show::Words().quote(report.name)}, show::Section::Level::item);
       add(report, true);
     }
@@ -133,10 +134,11 @@ class ReportPage {
     show::Table table;
     table.header = {page_.say(show::phrase::step), "", page_.say(show::phrase::verdict)};
     std::string differences;
-    for (const StepName& name : step_names) {
+    for (const StepName& name : row_names) {
       std::vector<const StepVerdict*> heads;
       for (const StepVerdict& step : report.steps)
         if (step.step == name.step && step.layer == layer) heads.push_back(&step);
+      if (is_gradient(name.step) && !report.has_gradients()) break;
       if (heads.empty() || (name.step == StepId::X && heads.front()->verdict == Verdict::not_given)) continue;
       table.rows.push_back({words_.title(name.step), std::string(name.symbol), verdicts(heads)});
       if (const std::string largest = difference_text(heads); !largest.empty())

@@ -15,7 +15,7 @@
 namespace mha::study {
 namespace {
 
-constexpr std::size_t most_entries_told = 6;
+constexpr std::size_t most_entries_told = 6, most_gradients_told = 3;
 
 constexpr Text all_right_but{"Right: everything that was given; {} not given.", "正确：给出的各步都对；{}未给出。"};
 constexpr Text incomplete{"Incomplete: what is filled in is right; {}.", "未完成：已填的都对；{}。"};
@@ -47,6 +47,20 @@ std::string joined(Language language, const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : show::say(language, show::phrase::comma)) + part;
   return text;
+}
+
+// The numbers of the heads of which this step is not given, where it is given of others.
+std::vector<std::string> heads_without(const Report& report, const LayerStep& step, Index base) {
+  std::vector<std::string> heads;
+  bool any_given = false;
+  for (const StepVerdict& verdict : report.steps) {
+    if (LayerStep(verdict) != step || !verdict.head) continue;
+    if (verdict.verdict == Verdict::not_given)
+      heads.push_back(std::to_string(*verdict.head + base));
+    else
+      any_given = true;
+  }
+  return any_given ? heads : std::vector<std::string>();
 }
 
 // A sentence in English; "e^z" and "b_O" stay as they are.
@@ -105,10 +119,27 @@ std::string ReportWords::verdict(const StepVerdict& step) const {
 
 std::string ReportWords::gaps(const Report& report) const {
   if (report.all_blank) return show::say(language_, {"nothing is filled in", "什么都没有填"});
-  std::string text = report.lacking.empty() ? "" : show::say(language_, still_missing, steps(report.lacking));
+  std::string text = report.lacking.empty() ? "" : show::say(language_, still_missing, lacking(report));
   if (report.blanks > 0)
     text += (text.empty() ? "" : show::say(language_, show::phrase::semicolon)) +
             show::say(language_, blank_entries, report.blanks);
+  return text;
+}
+
+// "heads 2, 3: Queries, Scores; Concatenation"
+std::string ReportWords::lacking(const Report& report) const {
+  std::string text;
+  std::vector<LayerStep> alike;
+  for (std::size_t i = 0; i < report.lacking.size(); ++i) {
+    alike.push_back(report.lacking[i]);
+    const std::vector<std::string> without = heads_without(report, alike.back(), base_);
+    if (i + 1 < report.lacking.size() && heads_without(report, report.lacking[i + 1], base_) == without) continue;
+    text += text.empty() ? "" : show::say(language_, show::phrase::semicolon);
+    if (!without.empty())
+      text +=
+          show::say(language_, {"head{0} {1}: ", "头 {1}："}, without.size() > 1 ? "s" : "", joined(language_, without));
+    text += steps(std::exchange(alike, {}));
+  }
   return text;
 }
 
@@ -130,7 +161,7 @@ std::string ReportWords::message(const Report& report, std::optional<Hint> level
 }
 
 std::string ReportWords::title(StepId step) const {
-  return std::string(name_of(step).title.in(language_));
+  return show::title(step, language_);
 }
 
 std::string ReportWords::title_in_layer(const LayerStep& step) const {
@@ -143,8 +174,12 @@ std::string ReportWords::in_layer(const LayerStep& step, std::string text) const
 }
 
 // "Queries, Keys"; of several layers "layer 1: Queries, Keys; layer 2: Queries".
-std::string ReportWords::steps(const std::vector<LayerStep>& steps) const {
+std::string ReportWords::steps(std::vector<LayerStep> steps) const {
   std::string text;
+  const std::vector<LayerStep> all = steps;
+  std::erase_if(steps, [](const LayerStep& step) { return is_gradient(step.step); });
+  const std::size_t gradients = all.size() - steps.size();
+  if (gradients <= most_gradients_told) steps = all;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const std::optional<int> layer = steps[i].own_layer();
     const bool goes_on = i > 0 && steps[i - 1].own_layer() == layer;
@@ -152,6 +187,9 @@ std::string ReportWords::steps(const std::vector<LayerStep>& steps) const {
     if (layer && !goes_on) text += show::say(language_, show::phrase::in_layer, *layer + base_);
     text += title(steps[i].step);
   }
+  if (gradients > most_gradients_told)
+    text += (text.empty() ? "" : show::say(language_, show::phrase::semicolon)) +
+            show::say(language_, {"{} gradients", "{} 个梯度"}, gradients);
   return text;
 }
 

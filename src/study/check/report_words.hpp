@@ -47,7 +47,8 @@ class ReportWords {
 
  private:
   std::string in_layer(const LayerStep& step, std::string text) const;
-  std::string steps(const std::vector<LayerStep>& steps) const;
+  std::string steps(std::vector<LayerStep> steps) const;
+  std::string lacking(const Report& report) const;
   std::string heads(const std::vector<Index>& heads) const;
   std::string entries(const Finding& finding) const;
 

@@ -48,10 +48,10 @@ double difference(double a, double b) {
 Comparison compare(const std::vector<Written>& left, const std::vector<Written>& right) {
   const std::size_t layers = std::max(left.size(), right.size());
   Comparison comparison;
-  for (std::size_t i = 0; i < layers * step_count; ++i) {
-    const std::size_t layer = i / step_count, step = i % step_count;
+  for (std::size_t i = 0; i < layers * row_count; ++i) {
+    const std::size_t layer = i / row_count, step = i % row_count;
     const LayerStep place{layers > 1 ? std::optional(static_cast<int>(layer)) : std::nullopt, static_cast<StepId>(step)};
-    if (layer > 0 && place.step == StepId::X) continue;  // what the layer before gave
+    if (layer > 0 && (place.step == StepId::X || place.step == StepId::d_X)) continue;  // of another layer
     const Tensor* a = layer < left.size() ? left[layer][step].get() : nullptr;
     const Tensor* b = layer < right.size() ? right[layer][step].get() : nullptr;
     const auto most = [a, b](Index Shape::*axis) {

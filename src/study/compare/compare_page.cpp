@@ -89,7 +89,7 @@ class ComparePage {
 
   // "Weights   A⁽¹⁾   different"
   void add(const ComparedMatrix& matrix, bool is_first) {
-    page_.add(show::StepHeading{{}, page_.say(name_of(matrix.step).title), symbol(matrix), verdict(matrix, is_first)});
+    page_.add(show::StepHeading{{}, show::title(matrix.step, page_.language()), symbol(matrix), verdict(matrix, is_first)});
     if (matrix.verdict == MatrixVerdict::different) add_difference(matrix);
     if (matrix.verdict == MatrixVerdict::different || matrix.verdict == MatrixVerdict::other_shape)
       page_.add(

@@ -94,6 +94,8 @@ Problem titled(std::vector<Problem> layers, std::uint32_t seed) {
   } else {
     problem.X = layers.front().X;
     problem.final_norm = std::exchange(layers.back().final_norm, {});
+    problem.loss = std::move(layers.back().loss);
+    for (Problem& layer : layers) layer.loss.reset();
     problem.layers = std::move(layers);
   }
   problem.title = {fmt::format("Exercise {}", seed), fmt::format("练习 {}", seed), true};
@@ -129,7 +131,13 @@ Problem ExerciseMaker::draw(std::uint32_t seed) const {
     std::optional<Problem> layer = draw_small_numbers(last ? sizes_ : inner_, difficulty_, dice, received);
     if (!layer || !show_as_much(visible_mistakes(*layer, visible_difference), last ? possible_ : possible_inner_)) continue;
     layers.push_back(*std::move(layer));
-    if (static_cast<int>(layers.size()) == sizes_.layers) return titled(std::move(layers), seed);
+    if (static_cast<int>(layers.size()) == sizes_.layers) {
+      Problem whole = titled(std::move(layers), seed);
+      if (show_on_the_way_back(whole)) return whole;
+      layers.clear();
+      received.reset();
+      continue;
+    }
     behind = 0;
     const Plan plan = answer_plan(layers.back());
     received = *written(plan, simulate(plan))[static_cast<std::size_t>(result_of(plan))];
@@ -141,6 +149,21 @@ Problem ExerciseMaker::draw(std::uint32_t seed) const {
        "抽取 {} 次，也没有找到这种规模的数，使分数便于笔算、每种错误都看得出；--tokens 或 --layers 小些、--d-model 大些或 "
        "--difficulty hard 会有更多余地；有多层（--layers）时，--residual 使各词元保持差别"},
       most_attempts * sizes_.layers);
+}
+
+// An earlier layer was drawn with a loss of its own: whether what comes back to it, as that of such a loss, shows as much.
+bool ExerciseMaker::show_on_the_way_back(const Problem& stack) const {
+  if (!stack.loss || stack.layers.empty()) return true;
+  Layered all = layered(stack);
+  for (std::size_t i = 0; i + 1 < all.problems.size(); ++i) {
+    Loss& loss = *all.problems[i].loss;
+    const Tensor& result = *all.numbers[i][static_cast<std::size_t>(result_of(answer_plan(all.problems[i])))];
+    for (Index entry = 0; entry < result.size(); ++entry)
+      loss.target.data()[entry] = result.data()[entry] - loss.target.data()[entry];
+    loss.kind = Loss::Kind::half_squares;
+    if (!show_as_much(visible_mistakes(all.problems[i], visible_difference), possible_inner_)) return false;
+  }
+  return true;
 }
 
 BlindSpots ExerciseMaker::blind_spots() const {

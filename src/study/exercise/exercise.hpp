@@ -49,6 +49,8 @@ class ExerciseMaker {
   BlindSpots blind_spots() const;
 
  private:
+  bool show_on_the_way_back(const Problem& stack) const;
+
   ExerciseSizes sizes_, inner_;  // of the last layer, and of those before it
   const Difficulty& difficulty_;
   VisibleMistakes possible_, possible_inner_;  // for these sizes

@@ -1,6 +1,9 @@
 // The empty answer and the mistakes as JSON, in the nested form of a trace.
 #include "study/exercise/exercise_files.hpp"
 
+#include <fmt/format.h>
+
+#include "core/gradient.hpp"
 #include "io/problem/problem_writer.hpp"
 #include "io/problem/trace_writer.hpp"
 #include "study/mistakes/simulate.hpp"
@@ -11,7 +14,7 @@ namespace {
 // As many heads as any step has.
 Index heads_of(const Written& steps) {
   Index heads = 1;
-  for (const StepName& name : step_names)
+  for (const StepName& name : row_names)
     if (const Tensor* step = steps[static_cast<std::size_t>(name.step)].get(); step != nullptr && name.per_head)
       heads = std::max(heads, step->shape().heads);
   return heads;
@@ -27,16 +30,6 @@ void write_work(io::JsonWriter& json, const Written& steps, const std::function<
   io::write_steps(json, {[&](StepId step) { return steps[static_cast<std::size_t>(step)].get(); }, write, heads_of(steps)});
 }
 
-void write_blank(io::JsonWriter& json, const Shape& shape) {
-  json.begin_array();
-  for (Index i = 0; i < shape.rows; ++i) {
-    json.begin_array(io::Spread::line);
-    for (Index j = 0; j < shape.cols; ++j) json.null();
-    json.end();
-  }
-  json.end();
-}
-
 // `layer`: of a stack, from 0.
 void write_mistake(io::JsonWriter& json, const Outcome& outcome, std::optional<Index> layer) {
   json.begin_object();
@@ -46,36 +39,31 @@ void write_mistake(io::JsonWriter& json, const Outcome& outcome, std::optional<I
   json.key("what");
   io::write_caption(json, {std::string(outcome.mistake->what.en), std::string(outcome.mistake->what.zh), true});
   json.text("first_wrong", name_of(*outcome.shown_by).id);
-  write_work(json, from_step(outcome.numbers, *outcome.shown_by), [&](const Tensor& step, Index head) {
+  const Written numbers = from_step(outcome.numbers, *outcome.shown_by);
+  const auto write = [&](const Tensor& step, Index head) {
     json.matrix(step.matrix(0, head), step.shape().rows, step.shape().cols);
-  });
+  };
+  write_work(json, numbers, write);
+  for (const StepName& name : row_names) {
+    const Tensor* step = is_gradient(name.step) ? numbers[static_cast<std::size_t>(name.step)].get() : nullptr;
+    for (Index head = 0; step != nullptr && head < step->shape().heads; ++head) {
+      json.key(fmt::format("{}{}", name.id, name.per_head ? std::to_string(head + 1) : ""));
+      write(*step, head);
+    }
+  }
   json.end();
 }
 
 }  // namespace
 
 void write_answer_template(io::Sink& sink, const Problem& problem) {
+  const Plan plan = plan_with_gradient(problem);
+  Selection without_X;
+  without_X.steps[static_cast<std::size_t>(StepId::X)] = false;
   io::JsonWriter json(sink);
+  json.leave_blank();
   json.begin_object();
-  const Layered layers = layered(problem);
-  const auto write = [&](const Written& numbers) {
-    write_work(json, from_step(numbers, StepId::norm), [&](const Tensor& step, Index) { write_blank(json, step.shape()); });
-  };
-  if (problem.layers.empty()) {
-    write(layers.numbers.front());
-  } else {
-    json.begin_array("layers");
-    for (std::size_t i = 0; i < layers.numbers.size(); ++i) {
-      json.begin_object();
-      json.integer("layer", static_cast<Index>(i) + 1);
-      Written own = layers.numbers[i];
-      own[static_cast<std::size_t>(StepId::final_norm)] = nullptr;  // of no layer
-      write(own);
-      json.end();
-    }
-    json.end();
-    write(from_step(layers.numbers.back(), StepId::final_norm));
-  }
+  io::write_computed(json, problem, plan, simulate(plan), without_X, false);
   json.finish();
 }
 

@@ -45,6 +45,7 @@ Problem unfilled(const ExerciseSizes& sizes) {
     if (sizes.final_norm) p.final_norm = norm;
     p.norm_place = sizes.norm_behind ? NormPlace::post : NormPlace::pre;
   }
+  if (sizes.gradient) p.loss = Loss{Loss::Kind::half_squares, p.X};
   if (sizes.causal) p.masks.emplace_back().kind = Mask::Kind::causal;
   return p;
 }
@@ -78,6 +79,8 @@ class SmallNumbers {
     per_mille_ = sparse;
     if (problem_.mlp) fill(problem_.mlp->first, 0), fill(problem_.mlp->second, 0);
     if (problem_.mlp && problem_.mlp->gate) fill(*problem_.mlp->gate, 0);
+    if (problem_.loss)
+      std::generate_n(problem_.loss->target.data(), problem_.X.size(), [&] { return number(difficulty_.X); });
     return std::move(problem_);
   }
 
@@ -200,6 +203,7 @@ Problem draw_real_numbers(const ExerciseSizes& sizes, Dice& dice) {
     std::generate_n(tensor.data(), tensor.size(), [&] { return dice.real() * largest; });
   };
   fill(p.X, 2);
+  if (p.loss) fill(p.loss->target, 2);
   std::vector<Linear*> linears{&p.Q, &p.K, &p.V, &p.O};
   if (p.mlp) linears.insert(linears.end(), {&p.mlp->first, &p.mlp->second});
   if (p.mlp && p.mlp->gate) linears.push_back(&*p.mlp->gate);

@@ -19,6 +19,7 @@ struct ExerciseSizes {
   Activation activation = Activation::relu;
   bool gate = false;
   int layers = 1;
+  bool gradient = false;  // with a loss
 };
 
 // Numbers are whole multiples of 1/parts, from −largest to largest.

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "core/gradient.hpp"
 #include "show/pages/page.hpp"
 #include "show/pages/page_parts.hpp"
 #include "show/words/notation.hpp"
@@ -31,6 +32,7 @@ constexpr std::array how_to_check = {
          "填写空的单元格（−∞ 写作 -inf）；检查时运行下面这一行。"
          "每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"},
 };
+constexpr Text of_a_sum{"entry by entry", "逐个元素相加"};
 constexpr Text given{"What is given", "已知"};
 
 show::PageOptions page_options(const WorksheetOptions& options) {
@@ -48,7 +50,7 @@ class Sheet {
       : problem_(problem),
         options_(options),
         page_options_(page_options(options)),
-        plan_(make_plan(problem)),
+        plan_(plan_with_gradient(problem)),
         layers_(show::scenes_of(problem, plan_, nothing_computed_, page_options_)),
         page_(options.language) {
     nothing_computed_.values.resize(plan_.values.size());
@@ -58,10 +60,12 @@ class Sheet {
     add_header();
     page_.section({page_.say(given)});
     show::add_inputs(layers_.front(), {}, page_);
-    show::add_sections(layers_, 0, page_,
-                       [this](const show::Scene& scene, const Step& step, int number, show::Place place) {
-                         add_step(scene, step, number, place);
-                       });
+    if (problem_.loss) show::add_loss(layers_.front(), page_);
+    const show::AddStep add = [this](const show::Scene& scene, const Step& step, int number, show::Place place) {
+      add_step(scene, step, number, place);
+    };
+    show::add_sections(layers_, 0, page_, add);
+    show::add_parameters(layers_, page_, add);
     return page_.take();
   }
 
@@ -83,18 +87,21 @@ class Sheet {
   }
 
   void add_step(const show::Scene& scene, const Step& step, int number, show::Place place) {
-    page_.add(show::StepHeading{number, page_.say(name_of(step.id).title), show::formula(scene, step, place),
+    page_.add(show::StepHeading{number, show::title_of(scene, step, place), show::formula(scene, step, place),
                                 show::shape_arithmetic(scene, step)});
     const Index first = show::place_of_head(scene, step.out, 0, show::own_head(scene, step.out, place.head)).head;
-    if (first != place.head) return page_.caption(show::phrase::same_as_in_head, page_.counted(first));
+    if (first != place.head && !plan_.is_backward(step))
+      return page_.caption(show::phrase::same_as_in_head, page_.counted(first));
     for (show::Words& caption : show::captions_of(scene, step, place)) page_.caption(std::move(caption));
-    add_way(step.op);
+    add_way(step);
     page_.add(equation(scene, step, place));
   }
 
   // Where the page first needs it.
-  void add_way(Op op) {
-    if (const Text way = info_of(op).way; !way.en.empty() && told_.insert(op).second) page_.caption(way);
+  void add_way(const Step& step) {
+    const bool is_sum = step.op == Op::add && step.id != StepId::masked;  // no −∞ stands in it
+    const Text way = is_sum ? of_a_sum : info_of(step.op).way;
+    if (!way.en.empty() && told_.insert({step.op, is_sum}).second) page_.caption(way);
   }
 
   // Given operands as matrices, computed ones by their symbols; without a given one the blank stands alone.
@@ -102,7 +109,8 @@ class Sheet {
     show::Equation result;
     bool any_given = false;
     for (std::size_t i = 0; i < step.in.size(); ++i) {
-      const bool transposed = i == 1 && step.transposed;
+      const bool turned = (i == 0 && step.first_transposed) || (i == 1 && step.transposed);
+      const bool transposed = turned && step.op == Op::product;
       if (i > 0) result.parts.emplace_back(show::sign_before(step, i));
       const bool is_given = show::is_given_matrix(plan_.value(step.in[i]));
       if (is_given)
@@ -141,7 +149,7 @@ class Sheet {
   Trace nothing_computed_;
   show::Scenes layers_;
   show::PageBuilder page_;
-  std::set<Op> told_;
+  std::set<std::pair<Op, bool>> told_;  // and whether no −∞ stands in it
 };
 
 }  // namespace

@@ -146,10 +146,12 @@ class FindingsOfLayer {
       add(no_number, {}, name);
     else if (measured[entropy])
       add(spread, {*measured[entropy], *look_.heads[head].most_entropy}, name);
-    for (const auto& [measure, what] : {std::pair{self, Text{"the token itself", "词元自己"}},
-                                        {previous, {"the previous token", "前一个词元"}},
-                                        {first_key, {"the first token", "第一个词元"}}})
-      if (measured[measure] > mostly) add(looks_at, {*measured[measure]}, name, what);
+    constexpr std::array<std::pair<Measure, Text>, 3> places = {{{self, {"the token itself", "词元自己"}},
+                                                                 {previous, {"the previous token", "前一个词元"}},
+                                                                 {first_key, {"the first token", "第一个词元"}}}};
+    const auto& [most, what] = *std::max_element(
+        places.begin(), places.end(), [&](const auto& a, const auto& b) { return measured[a.first] < measured[b.first]; });
+    if (measured[most] > mostly) add(looks_at, {*measured[most]}, name, what);
   }
 
   void add_loss() {

@@ -45,5 +45,6 @@ extern const std::span<const Mistake> mask_mistakes;
 extern const std::span<const Mistake> weight_mistakes;
 extern const std::span<const Mistake> output_mistakes;
 extern const std::span<const Mistake> block_mistakes;
+extern const std::span<const Mistake> gradient_mistakes;
 
 }  // namespace mha::study

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/gradient.hpp"
 #include "study/mistakes/forms.hpp"
 
 namespace mha::study {
@@ -89,30 +90,72 @@ constexpr std::array<std::array<std::string_view, 2>, 11> made_together = {{
     {"no_scale", "merge_without_transpose"},
 }};
 
-Variants answers_of(Variants forms) {
+Variants answers_of(Variants forms, const Problem& problem) {
   Variants result;
-  for (Variant& form : forms) add_with_empty_slices(result, {for_each_head(std::move(form.plan)), std::move(form.detail)});
+  for (Variant& form : forms)
+    add_with_empty_slices(result, {as_answered(std::move(form.plan), problem), std::move(form.detail)});
   return result;
+}
+
+// The row of a person's work in which this gradient stands; nothing where it has none.
+std::optional<StepId> row_of_gradient(const Plan& plan, const Value& gradient) {
+  const Value& of = plan.value(gradient.of);
+  if (of.step) return gradient_of(*of.step);
+  for (const StepName& name : row_names)
+    if (is_gradient(name.step) && !name.of && name.symbol == "d" + of.symbol && name.per_head == of.per_head)
+      return name.step;
+  return std::nullopt;
+}
+
+// Gradients become rows, and what else the backward pass computes serves the first row that needs it.
+void name_rows(Plan& plan) {
+  for (Value& value : plan.values)
+    if (value.gradient == Value::Gradient::whole) value.step = row_of_gradient(plan, value);
+  for (auto step = plan.steps.rbegin(); step != plan.steps.rend() && plan.is_backward(*step); ++step) {
+    const Value& result = plan.value(step->out);
+    step->id = result.step.value_or(StepId::d_final_norm_beta);
+    for (auto reader = plan.steps.rbegin(); !result.step && reader != step; ++reader)
+      if (std::count(reader->in.begin(), reader->in.end(), step->out) > 0) step->id = std::min(step->id, reader->id);
+  }
+}
+
+Plan with_rows_of_gradients(Plan plan, const Problem& problem) {
+  if (!problem.loss || plan.is_backward(plan.steps.back())) return plan;
+  std::optional<Plan> both = with_gradient_if_any(plan, *problem.loss);
+  if (!both) return plan;
+  name_rows(*both);
+  return *std::move(both);
+}
+
+// One matrix for each query head, all the same; the steps behind read their mean, which is each of them.
+void spread_over_group(PlanEditor& edit, StepId id, Index heads) {
+  if (!edit.has(id) || edit.shape(id).heads == heads) return;
+  const Index groups = edit.shape(id).heads;
+  edit.append({Op::copy, id, {}});
+  edit.shape(id).heads = heads;
+  if (!is_gradient(id)) return;
+  const ValueId own = edit.value(id), one = edit.constant("g/h", static_cast<double>(groups) / static_cast<double>(heads));
+  Shape shape = edit.shape(id);
+  shape.heads = groups;
+  const ValueId sum = edit.insert_behind({Op::sum, id, {own}}, shape);
+  edit.insert_behind({Op::multiply, id, {sum, one}}, shape);
 }
 
 std::vector<Mistake> collect() {
   std::vector<Mistake> all;
   for (const auto& group : {projection_mistakes, head_mistakes, rope_mistakes, score_mistakes, mask_mistakes,
-                            weight_mistakes, output_mistakes, block_mistakes})
+                            weight_mistakes, output_mistakes, block_mistakes, gradient_mistakes})
     all.insert(all.end(), group.begin(), group.end());
   return all;
 }
 
 }  // namespace
 
-Plan for_each_head(Plan plan) {
-  PlanEditor edit(std::move(plan));
+Plan as_answered(Plan plan, const Problem& problem) {
+  PlanEditor edit(with_rows_of_gradients(std::move(plan), problem));
   const Index heads = edit.shape(StepId::scores).heads;
-  for (const StepId id : {StepId::K, StepId::V}) {
-    if (edit.shape(id).heads == heads) continue;
-    edit.append({Op::copy, id, {}});
-    edit.shape(id).heads = heads;
-  }
+  for (const StepId id : {StepId::K, StepId::V, StepId::d_K_rot, StepId::d_K, StepId::d_V})
+    spread_over_group(edit, id, heads);
   if (edit.has(StepId::K_rot)) edit.shape(StepId::K_rot).heads = heads;  // a copy where the rotation is left out
   return std::move(edit).finish().value();
 }
@@ -131,10 +174,10 @@ Variants Mistake::variants(const Problem& problem) const {
 }
 
 Variants MistakePair::variants(const Problem& problem, const Plan& right) const {
-  Forms forms(problem, right);
+  Forms forms(problem, is_gradient(first->first) ? with_rows_of_gradients(right, problem) : right);
   first->make(forms);
   Variants made = std::move(forms).finish(first->id);
-  if (second == nullptr) return answers_of(std::move(made));
+  if (second == nullptr) return answers_of(std::move(made), problem);
   Variants both;
   for (Variant& form : made) {
     Forms further(problem, std::move(form.plan));
@@ -144,7 +187,7 @@ Variants MistakePair::variants(const Problem& problem, const Plan& right) const 
       both.push_back(std::move(twice));
     }
   }
-  return answers_of(std::move(both));
+  return answers_of(std::move(both), problem);
 }
 
 std::vector<MistakePair> mistake_pairs() {
@@ -188,7 +231,7 @@ const Mistake* find_mistake(std::string_view id) {
 
 Plan answer_plan(const Problem& problem) {
   assert(problem.layers.empty());
-  return for_each_head(make_plan(problem));
+  return as_answered(make_plan(problem), problem);
 }
 
 Variants answer_forms(const Problem& problem) {

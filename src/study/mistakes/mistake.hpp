@@ -55,8 +55,9 @@ const Mistake* find_mistake(std::string_view id);
 
 std::vector<MistakePair> mistake_pairs();
 
-// A plan as answers give its rows: with grouped heads K, K_rot and V, too, have one matrix for each query head.
-Plan for_each_head(Plan plan);
+// A forward plan as answers give its rows: behind its steps, where the problem has a loss, those of the gradients as far as
+// they can be told; with grouped heads K, K_rot and V and their gradients, too, have one matrix for each query head.
+Plan as_answered(Plan plan, const Problem& problem);
 
 // The right plan in that form, of a problem of one layer.
 Plan answer_plan(const Problem& problem);

@@ -54,6 +54,20 @@ void PlanEditor::append(Step next) {
   plan_.steps.insert(plan_.steps.begin() + static_cast<std::ptrdiff_t>(before) + 1, std::move(next));
 }
 
+Step& PlanEditor::writer(ValueId value) {
+  return *std::find_if(plan_.steps.begin(), plan_.steps.end(), [&](const Step& step) { return step.out == value; });
+}
+
+ValueId PlanEditor::insert_behind(Step next, Shape shape) {
+  const ValueId read = next.in.front();
+  const auto place = plan_.steps.begin() + (&writer(read) - plan_.steps.data()) + 1;
+  next.layer = layer_;
+  next.out = add_auxiliary(next.id, shape);
+  for (auto later = place; later != plan_.steps.end(); ++later)
+    std::replace(later->in.begin(), later->in.end(), read, next.out);
+  return plan_.steps.insert(place, std::move(next))->out;
+}
+
 void PlanEditor::read_instead(ValueId value, ValueId other, const std::vector<StepId>& but) {
   for (Step& step : plan_.steps)
     if (std::find(but.begin(), but.end(), step.id) == but.end()) std::replace(step.in.begin(), step.in.end(), value, other);

@@ -17,6 +17,8 @@ class PlanEditor {
   bool has(StepId id) const { return place(id) < plan_.steps.size(); }
   // The step whose result is written down as `id`; there must be one.
   Step& step(StepId id) { return plan_.steps[place(id)]; }
+  // The step that makes this value; there must be one.
+  Step& writer(ValueId value);
   // X and all results; there must be one.
   ValueId value(StepId id) const { return *plan_.find(id, layer_); }
   // For a reshape, and for a copy that serves several heads; all other shapes follow from the operands.
@@ -35,6 +37,8 @@ class PlanEditor {
   // One step more: what was written down as step.id becomes auxiliary and the first operand of `step`, whose result is
   // written down instead.
   void append(Step step);
+  // An auxiliary step behind what it reads first, in place of which all later steps read its result.
+  ValueId insert_behind(Step step, Shape shape);
   // The second step, which comes later, is taken first.
   void exchange(StepId first, StepId second) { std::swap(step(first), step(second)); }
 

@@ -28,7 +28,7 @@ bool same(const Tensor* a, const Tensor* b, double tolerance) {
 }
 
 bool same_from(StepId from, const Written& a, const Written& b, double tolerance) {
-  for (std::size_t step = at(from); step < step_count; ++step)
+  for (std::size_t step = at(from); step < row_count; ++step)
     if (!same(a[step].get(), b[step].get(), tolerance)) return false;
   return true;
 }
@@ -58,7 +58,7 @@ Trace simulate(const Plan& plan, const Plan* whole, std::optional<StepId> only) 
 StepId result_of(const Plan& layer) {
   StepId last = StepId::X;
   for (const Step& step : layer.steps)
-    if (const auto& row = layer.value(step.out).step; row && !is_of_no_layer(*row)) last = *row;
+    if (const auto& row = layer.value(step.out).step; row && !is_of_no_layer(*row) && !is_gradient(*row)) last = *row;
   return last;
 }
 
@@ -79,6 +79,14 @@ Layered layered(const Problem& problem, const PlanOf& plan_of, bool with_numbers
     result.numbers.push_back(written(plan, simulate(plan, nullptr, with_numbers ? std::nullopt : std::optional(last))));
     received = result.numbers.back()[at(last)].get();
   }
+  std::optional<Loss> loss = problem.layers.empty() ? std::nullopt : problem.loss;
+  for (std::size_t i = result.numbers.size(); loss && result.numbers.size() == result.problems.size() && i-- > 0;) {
+    result.problems[i].loss = std::move(loss);
+    const Plan plan = plan_of(result.problems[i], static_cast<int>(i));
+    result.numbers[i] = written(plan, simulate(plan));
+    const auto& back = result.numbers[i][at(StepId::d_X)];  // nothing where a mistake cannot be walked backwards
+    loss = back ? std::optional(Loss{Loss::Kind::gradient, *back}) : std::nullopt;
+  }
   return result;
 }
 
@@ -92,7 +100,7 @@ double distance(const Tensor& a, const Tensor& b) {
 std::optional<StepId> first_step_apart(const Written& numbers, const Written& right, double tolerance) {
   const auto weights = [](const Written& of) { return of[at(StepId::weights)].get(); };
   const bool same_weights = weights(right) != nullptr && same(weights(numbers), weights(right), tolerance);
-  for (const StepName& name : step_names)
+  for (const StepName& name : row_names)
     if (!(name.step == StepId::masked && same_weights) &&
         !same(numbers[at(name.step)].get(), right[at(name.step)].get(), tolerance))
       return name.step;

@@ -10,7 +10,7 @@
 namespace mha::study {
 
 // What is written down as each step, by StepId; null for a step that the plan does not have.
-using Written = std::array<std::shared_ptr<const Tensor>, step_count>;
+using Written = std::array<std::shared_ptr<const Tensor>, row_count>;
 Written written(const Plan& plan, const Trace& trace);
 
 // Computes the plan, keeping all values, or `only` what is written down as one step; where it is a part of a whole, with
@@ -21,7 +21,8 @@ Trace simulate(const Plan& plan, const Plan* whole = nullptr, std::optional<Step
 StepId result_of(const Plan& layer);
 
 // A problem layer by layer: each as a problem of its own, whose X is what the layer before gave, and its numbers. The final
-// norm is the last one's. It ends early where a mistake has given what the next layer cannot read.
+// norm is the last one's, and so is the loss; an earlier layer's is the gradient that comes back to it. It ends early where
+// a mistake has given what the next layer cannot read.
 struct Layered {
   std::vector<Problem> problems;
   std::vector<Written> numbers;

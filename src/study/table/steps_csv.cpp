@@ -29,7 +29,7 @@ struct PlaceInTrace {
     if (takes("gradients.")) before = "d";
     if (takes("layers.")) layer = number();
     takes("parameters.");
-    if (takes("heads.")) head = number();
+    if (takes("heads.") || takes("kv_heads.")) head = number();
     step = before + std::string(name);
   }
 };

@@ -40,6 +40,7 @@ TEST_CASE("a line of headings is no student, and says where the names are", "[ro
   CHECK(names_in("Email address\nanna@x\n") == Texts{"anna@x"});
   CHECK(names_in("姓名\n张三\n") == Texts{"张三"});
   CHECK(names_in("Name;Vorname;Matrikelnummer\nLi;Anna;1\nKim;Bert;2\n") == Texts{"Anna Li", "Bert Kim"});
+  CHECK(names_in("Nr.;Name, Vorname;Matrikel\n1;\"Li, Anna\";1001\n2;Kim, Bert;1002\n") == Texts{"Li, Anna", "Kim, Bert"});
   CHECK(names_in("Nom;Prénom\nLi;Anna\n") == Texts{"Anna Li"});
   CHECK(names_in("Anna,class\nBert,class\n") == Texts{"Anna", "Bert"});
 }

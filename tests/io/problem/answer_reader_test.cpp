@@ -169,8 +169,6 @@ TEST_CASE("what cannot be read as matrices of numbers, with its place", "[answer
     CHECK(mentions(message, "answers.jsonl:7:"));
     for (const std::string_view word : words) CHECK(mentions(message, word));
   };
-  refused(R"({"Y": [[1, "x"]]})", {"Y[0][1]", "\"x\""});
-  refused(R"({"Y": [[true]]})", {"Y[0][0]", "true"});
   refused(R"({"Y": [[1, 2], [3]]})", {"length is 1 here but 2"});
   refused(R"({"Y": [1, 2]})", {"one-dimensional", "[[1, 2]]"});
   refused(R"({"Y": 3})", {"expected a matrix"});
@@ -190,6 +188,30 @@ TEST_CASE("what cannot be read as matrices of numbers, with its place", "[answer
   CHECK_NOTHROW(read_answer_line(R"({"Y": [[1]], "output": [[1]]})", "same", 1));
   refused(R"({"heads": [{"head": 0, "weights": [[1]]}]})", {"heads[0].head", "from 1"});
   refused(R"({"heads": {"weights": [[1]]}})", {"expected a list of heads"});
+}
+
+TEST_CASE("a text that is no number is a blank, which is told", "[answer]") {
+  const Answer answer = read(R"({"Q1": [["?", "0,50"], ["x", "-Inf"]], "Y": [[true]], "A1": "mine", "A2": " "})");
+  REQUIRE(answer.matrices.size() == 1);
+  CHECK(answer.matrices[0].blank == std::vector<std::size_t>{0, 2});
+  CHECK(answer.matrices[0].numbers[1] == 0.5);
+  CHECK(answer.matrices[0].writing.at(0).decimals == 2);
+  CHECK(answer.matrices[0].numbers[3] == -std::numeric_limits<double>::infinity());
+  CHECK(answer.left_blank == std::vector<StepId>{StepId::output, StepId::weights, StepId::weights});
+  REQUIRE(answer.unknown.size() == 3);
+  CHECK(mentions(answer.unknown[0].en, "Q1[0][0]: the text \"?\""));
+  CHECK(mentions(answer.unknown[1].en, "Y[0][0]: true"));
+  CHECK(mentions(answer.unknown[2].en, "A1: the text \"mine\""));
+}
+
+TEST_CASE("what a layer gives is called X with its number", "[answer]") {
+  const Answer answer = read(R"({"X": [[1]], "X2": [[2]], "X₁₀": [[3]], "layer2.X": [[4]], "X0": [[1]]})");
+  REQUIRE(answer.matrices.size() == 4);
+  CHECK_FALSE(answer.matrices[0].is_result);
+  CHECK((answer.matrices[1].is_result && answer.matrices[1].layer == 1));
+  CHECK((answer.matrices[2].is_result && answer.matrices[2].layer == 9));
+  CHECK((!answer.matrices[3].is_result && answer.matrices[3].layer == 1));
+  CHECK(answer.unknown.size() == 1);
 }
 
 TEST_CASE("a matrix of nothing but null is one that was left blank", "[answer]") {
@@ -245,6 +267,7 @@ TEST_CASE("whose an answer is, by the names that platforms give", "[answer]") {
   is("all/lianna_LATE_12345_67890_answer-1.json", "lianna", "12345");
   is("all/week_3_answer.json", "week_3_answer");
   is("all/a.b.json", "a.b");
+  is("class/Anna Li/answer.json.txt", "Anna Li");
 }
 
 TEST_CASE("one folder for each student, and names of theirs that are alike", "[answer]") {

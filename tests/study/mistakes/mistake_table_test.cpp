@@ -35,16 +35,38 @@ std::string line_part(std::string_view problem, const Outcome& outcome) {
   return fmt::format("; {}: {} {:.5g}", what, step, digest(outcome.numbers));
 }
 
-// A line for each mistake: its row of the table, and what each form of it gives on every study problem.
+// The mean of squares from some target, so that there is a way back.
+Problem with_loss(Problem problem) {
+  Dice dice(1);
+  problem.loss = Loss{Loss::Kind::mse, tenths(dice, {problem.batch(), 1, problem.queries(), problem.d_result()}, 20)};
+  return problem;
+}
+
+Problem batch_problem() {
+  Problem problem = study_problem(1);
+  Dice dice(2);
+  problem.X = tenths(dice, {2, 1, problem.queries(), problem.d_model()}, 15);
+  problem.batched = true;
+  return problem;
+}
+
+// A line for each mistake: its row of the table, and what each form of it gives on every study problem; one that is made on
+// the way back where these have a loss.
 std::vector<std::string> actual_lines() {
   std::vector<std::string> lines;
   for (const Mistake& mistake : mistakes())
     lines.push_back(fmt::format("{} {} {}", mistake.id, mistake.frequency, name_of(mistake.first).id));
+  const auto add = [&](std::string_view name, const Problem& problem, bool backward) {
+    for (const Outcome& outcome : outcomes(problem))
+      if (is_gradient(outcome.mistake->first) == backward)
+        lines[static_cast<std::size_t>(outcome.mistake - mistakes().data())] += line_part(name, outcome);
+  };
   for (const StudyVariant& variant : study_variants) {
     const Problem problem = variant.draw(1);
-    for (const Outcome& outcome : outcomes(problem))
-      lines[static_cast<std::size_t>(outcome.mistake - mistakes().data())] += line_part(variant.name, outcome);
+    add(variant.name, problem, false);
+    add(variant.name, with_loss(problem), true);
   }
+  add("batch", with_loss(batch_problem()), true);
   return lines;
 }
 

@@ -85,36 +85,9 @@ std::string nested(const PlainTrace& trace) {
 
 // The symbols that can be typed; the turned and the capped ones carry a tilde, so those go by their ids.
 std::string flat_name(StepId step) {
-  switch (step) {
-    case StepId::scores: return "S";
-    case StepId::scaled: return "Z";
-    case StepId::masked: return "M";
-    case StepId::weights: return "A";
-    case StepId::head_output: return "head";
-    case StepId::output: return "Y";
-    case StepId::X:
-    case StepId::packed_Q:
-    case StepId::packed_K:
-    case StepId::packed_V:
-    case StepId::Q:
-    case StepId::K:
-    case StepId::V:
-    case StepId::Q_rot:
-    case StepId::K_rot:
-    case StepId::capped:
-    case StepId::concat:
-    case StepId::norm:
-    case StepId::residual:
-    case StepId::norm_behind:
-    case StepId::mlp_norm:
-    case StepId::mlp_norm_behind:
-    case StepId::gate:
-    case StepId::hidden:
-    case StepId::activated:
-    case StepId::mlp:
-    case StepId::mlp_residual:
-    case StepId::final_norm: break;
-  }
+  for (const StepId typed :
+       {StepId::scores, StepId::scaled, StepId::masked, StepId::weights, StepId::head_output, StepId::output})
+    if (step == typed) return std::string(name_of(step).symbol);
   return std::string(name_of(step).id);
 }
 
