@@ -139,7 +139,7 @@ class StepsCsv(unittest.TestCase):
 
     def test_what_cannot_be_read_is_told_with_its_line(self):
         head = ",".join(HEADER) + "\n"
-        for text, words in ((head + ",,,output,1,1,,,abc\n", b":2: found \"abc\""), ("a,b\n1,2\n", b"no column \"step\""),
+        for text, words in (("a,b\n1,2\n", b"no column \"step\""),
                             (head + ",,,output,0,1,,,1\n", b"found \"0\" as row"), ("", b"no column"),
                             (head + ",,,output,1,1,,,1\n,,,output,1,1,,,2\n", b":3: this entry is given twice"),
                             (head + ",,,output,9999999,9999999,,,1\n", b"far from all other"), (head, b"no matrix"),
@@ -149,6 +149,13 @@ class StepsCsv(unittest.TestCase):
             result = run("check", "worked", self.folder / "steps.csv")
             self.assertEqual(result.returncode, 2, text)
             self.assertIn(words, result.stderr, text)
+
+    def test_what_is_no_number_is_a_blank_that_is_told_with_its_line(self):
+        lines = self.text("run", "worked").splitlines()
+        lines[-1] = lines[-1].rsplit(",", 1)[0] + ",abc"
+        answer = self.check("\n".join(lines), 1, "worked")
+        self.assertEqual((answer["verdict"], answer["given"]), ("incomplete", answer["of"]))
+        self.assertIn(f':{len(lines)}: the text "abc" is no number', answer["message"])
 
     def test_in_a_class_it_is_the_answer(self):
         student = self.folder / "class" / "ada"
