@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "compute/engine.hpp"
 #include "core/op_rules.hpp"
@@ -21,8 +22,11 @@ double size_of(double number) {
   return std::isfinite(number) ? std::abs(number) : 0;
 }
 
-// Who writes a number down within a step, and it is small, writes more decimals.
-constexpr double most_on_the_way = 10;  // times what is off there, for the result
+// Half away from zero, of decimals that a double has nearly.
+double rounded_to(double unit, double number) {
+  constexpr double nearly = 1e-9;
+  return unit * std::round(number / unit + std::copysign(nearly, number));
+}
 
 double radius_at(const Uncertain& value, const Entry& at) {
   return value.radius ? value.radius->at(at) : 0;
@@ -171,7 +175,18 @@ Tensor radius_of_norm(const Plan& plan, const Step& step, const std::vector<Unce
     double size = distance / root;
     double moved = smallest > 0 ? off[static_cast<std::size_t>(own)] / smallest + distance * root_off / (root * smallest)
                                 : std::numeric_limits<double>::infinity();
-    moved += arithmetic.on_the_way * std::min(most_on_the_way, (1 + size * (1 + 1 / (2 * root))) / root);
+    if (const double unit = 2 * arithmetic.on_the_way; unit > 0) {  // its mean, its variance and its root are written down
+      const double written_mean = is_layer ? rounded_to(unit, mean) : 0;
+      const double variance = mean_of(numbers, [&](double x) { return (x - written_mean) * (x - written_mean); });
+      const double written_variance = rounded_to(unit, variance), own_number = numbers[static_cast<std::size_t>(own)];
+      const double exact_root = std::sqrt(variance + step.norm.eps),
+                   other_root = std::sqrt(written_variance + step.norm.eps);
+      double off_when_written = 0;
+      for (const double by : {exact_root, other_root, rounded_to(unit, other_root)})
+        if (by > unit)
+          off_when_written = std::max(off_when_written, std::abs(std::abs(own_number - written_mean) / by - size));
+      moved += off_when_written;
+    }
     if (!parameters.empty()) {
       moved = moved_product(size, moved, parameters[0].first, parameters[0].second);
       size *= parameters[0].first;
@@ -190,6 +205,7 @@ struct Share {
   double z, z_radius;
   double weight;  // what it has of the sum
   double radius = 0;
+  double written = 0;  // how far it is from what comes of powers that were rounded when they were written down
 };
 
 double raised(const Softmax& rule, double z) {
@@ -231,6 +247,15 @@ void move_powers(std::vector<Share>& shares, const Softmax& rule) {
   }
 }
 
+// e^(z − shift) to multiples of `unit`, and what these have of their sum.
+void write_powers(std::vector<Share>& shares, const Softmax& rule, double shift, double unit) {
+  std::vector<double> powers;
+  for (const Share& share : shares) powers.push_back(rounded_to(unit, raised(rule, share.z - shift)));
+  const double sum = std::accumulate(powers.begin(), powers.end(), rule.one_more ? 1.0 : 0.0);
+  for (std::size_t i = 0; i < shares.size() && sum > 0; ++i)
+    shares[i].written = std::max(shares[i].written, std::abs(powers[i] / sum - shares[i].weight));
+}
+
 // Each z − max is rounded once, which moves e^(z − max) by the share eps·|z − max|, and the sum by the mean of these
 // shares, each as often as it has weight. The sum of n powers and the last quotient err relatively too. A hidden key has
 // weight 0, exactly.
@@ -242,15 +267,14 @@ void bound_powers(std::vector<Share>& shares, const Softmax& rule, const Floatin
     move_powers(shares, rule);
   const auto distance = [&](const Share& share) { return size_of(largest - share.z); };
   for (const Share& share : shares) mean += size_of(share.weight) * distance(share);
-  double sum = 0;  // of e^z, or of e^(z − max) where these are smaller
-  for (const Share& share : shares) sum += raised(rule, share.z - std::max(largest, 0.0));
+  if (arithmetic.on_the_way > 0)
+    for (const double shift : {0.0, largest}) write_powers(shares, rule, shift, 2 * arithmetic.on_the_way);
   for (Share& share : shares) {
     double roundings = distance(share) + mean + static_cast<double>(shares.size()) + arithmetic.function_roundings;
     if (arithmetic.by_chance()) roundings += std::pow(distance(share), 2) + mean * mean - distance(share) - mean;
-    const double parts = 1 + static_cast<double>(shares.size()) * size_of(share.weight);
-    const double written = arithmetic.on_the_way * std::min(most_on_the_way, parts / sum);
-    share.radius =
-        std::isinf(share.z) ? 0 : bound_of(share.radius + written, size_of(share.weight), roundings, 1, 0, arithmetic);
+    share.radius = std::isinf(share.z)
+                       ? 0
+                       : bound_of(share.radius + share.written, size_of(share.weight), roundings, 1, 0, arithmetic);
   }
 }
 
