@@ -248,10 +248,11 @@ void move_powers(std::vector<Share>& shares, const Softmax& rule) {
 }
 
 // e^(z − shift) to multiples of `unit`, and what these have of their sum.
-void write_powers(std::vector<Share>& shares, const Softmax& rule, double shift, double unit) {
+void write_powers(std::vector<Share>& shares, const Softmax& rule, double largest, double shift, double unit) {
   std::vector<double> powers;
   for (const Share& share : shares) powers.push_back(rounded_to(unit, raised(rule, share.z - shift)));
-  const double sum = std::accumulate(powers.begin(), powers.end(), rule.one_more ? 1.0 : 0.0);
+  const double beside = rule.one_more ? raised(rule, (rule.maximum_subtracted ? largest : 0) - shift) : 0;
+  const double sum = std::accumulate(powers.begin(), powers.end(), beside);
   for (std::size_t i = 0; i < shares.size() && sum > 0; ++i)
     shares[i].written = std::max(shares[i].written, std::abs(powers[i] / sum - shares[i].weight));
 }
@@ -268,7 +269,7 @@ void bound_powers(std::vector<Share>& shares, const Softmax& rule, const Floatin
   const auto distance = [&](const Share& share) { return size_of(largest - share.z); };
   for (const Share& share : shares) mean += size_of(share.weight) * distance(share);
   if (arithmetic.on_the_way > 0)
-    for (const double shift : {0.0, largest}) write_powers(shares, rule, shift, 2 * arithmetic.on_the_way);
+    for (const double shift : {0.0, largest}) write_powers(shares, rule, largest, shift, 2 * arithmetic.on_the_way);
   for (Share& share : shares) {
     double roundings = distance(share) + mean + static_cast<double>(shares.size()) + arithmetic.function_roundings;
     if (arithmetic.by_chance()) roundings += std::pow(distance(share), 2) + mean * mean - distance(share) - mean;
