@@ -84,6 +84,22 @@ class Angles(InFolder):
                 self.assertEqual(result.returncode, code, (n, d, result.stdout.decode()[:300]))
 
 
+class Float32Results(InFolder):
+    def test_of_a_stack_nothing_but_the_last_result(self):
+        """What roundings could do at their worst in two layers would let anything pass."""
+        from numpy_blocks import random_stack, stack
+        for seed, kinds in ((1, ("gated", "gated")), (2, ("pre", "post")), (3, ("pre", "gated"))):
+            problem = random_stack(seed, kinds, d=16, tokens=7)
+            (self.folder / "p.json").write_text(json.dumps(problem))
+            final = stack(problem, keep=lambda numbers: np.asarray(numbers, np.float32))[1].astype(np.float32)
+            rng = np.random.default_rng(seed)
+            for name, answer, code in (("right", final, 0), ("off", final * (1 + 1e-2 * rng.standard_normal(final.shape)), 1),
+                                       ("noise", rng.standard_normal(final.shape), 1)):
+                np.savez(self.folder / "a.npz", final_norm=np.asarray(answer, np.float32))
+                result = run("check", self.folder / "p.json", self.folder / "a.npz")
+                self.assertEqual(result.returncode, code, (seed, name, result.stdout.decode()[:300]))
+
+
 class Groups(InFolder):
     def test_kv_head_says_whose_keys_they_are(self):
         rng = np.random.default_rng(2)

@@ -48,7 +48,7 @@ class Walk {
         start_(start),
         values_(plan_.values.size()),
         steps_(rows),
-        drawn_(is_drawn(precision, plan_)) {}
+        drawn_(is_drawn(precision, plan_, given)) {}
 
   std::optional<Reading> walk(const GoOn& go_on) {
     for (std::size_t id = 0; id < values_.size(); ++id)

@@ -23,8 +23,10 @@ class Trial {
 
   std::optional<Diagnosis> run() {
     const double cost = compute::operations(candidate_.plan.plan);
-    if (puzzle_.begins && cost >= worth_a_run && (!budget_.allows(cost) || is_far_off())) return std::nullopt;
-    if (!budget_.allows(cost * readings_worth)) return std::nullopt;
+    const bool drawn = is_drawn(puzzle_.precision, candidate_.plan.plan, puzzle_.given);
+    const bool is_long = cost >= worth_a_run || (drawn && cost >= most_by_hand);
+    if (puzzle_.begins && is_long && (!budget_.allows(cost) || is_far_off())) return std::nullopt;
+    if (!budget_.allows(cost * readings_worth * (drawn ? draw_count : 1))) return std::nullopt;
     switch (takes_over()) {
       case TakesOver::as_it_is: return run(candidate_.plan);
       case TakesOver::other_shapes:
@@ -87,7 +89,7 @@ class Trial {
   std::optional<Diagnosis> run(const RowPlan& plan) {
     const Start start{&puzzle_.earlier, candidate_.first};
     const auto go_on = [this](StepId row, const StepReading& reading) { return row > puzzle_.step || fits(row, reading); };
-    if (is_drawn(puzzle_.precision, plan.plan)) {  // most are ruled out sooner
+    if (is_drawn(puzzle_.precision, plan.plan, puzzle_.given)) {  // most are ruled out sooner
       Precision worst_case = puzzle_.precision;
       worst_case.worst_case = true;
       if (!read_answer(plan, puzzle_.given, worst_case, start, go_on)) return std::nullopt;

@@ -10,12 +10,9 @@
 namespace mha::study {
 namespace {
 
-// The root of the mean square of so few may fall short by a third.
-constexpr std::size_t draw_count = 16;
 constexpr std::size_t rounding_plainly = 3, rounding_nothing = rounding_plainly;  // so many, and which one
 constexpr double deviations = 6;
 
-constexpr double most_by_hand = 2e5;  // operations
 constexpr int most_decimals = 6;
 
 constexpr double as_good_as_half = 1e-9;  // of a unit: what sums of decimals lose of 0.5
@@ -40,9 +37,14 @@ double shift(std::size_t draw, ValueId of, Index entry) {
 
 }  // namespace
 
-bool is_drawn(const Precision& precision, const Plan& plan) {
-  return precision.propagated && !precision.worst_case && precision.between.half_unit_at(1) >= half_unit(most_decimals) &&
-         !precision.between.computed_in->arithmetic.by_chance() && compute::operations(plan) < most_by_hand;
+bool is_drawn(const Precision& precision, const Plan& plan, const GivenMatrices& given) {
+  const NumberForm& between = precision.between;
+  if (!precision.propagated || precision.worst_case || between.computed_in->arithmetic.by_chance()) return false;
+  const double operations = compute::operations(plan);
+  if (between.half_unit_at(1) >= half_unit(most_decimals)) return operations < most_by_hand;
+  const auto is_given = [&](const StepName& name) { return name.step != StepId::X && given.heads(name.step) > 0; };
+  return between.computed_in == &of_32_bits && operations < worth_a_run &&
+         std::count_if(row_names.begin(), row_names.end(), is_given) <= 1;
 }
 
 void Draws::round(Index entry, double half, double most, std::optional<double> given) {
@@ -80,7 +82,9 @@ Uncertain drawn_from(const Value& exact, const Factors& factors, bool in_radius)
 
 void take_draws(StepTaker& steps, const Step& step, const std::vector<Uncertain>& operands, const FloatingPoint& arithmetic,
                 Uncertain& result) {
-  if (std::all_of(operands.begin(), operands.end(), [](const Uncertain& operand) { return operand.draws.empty(); })) return;
+  // Floats are rounded by every step; decimals where they are written down.
+  const bool none_yet = std::all_of(operands.begin(), operands.end(), [](const Uncertain& of) { return of.draws.empty(); });
+  if (none_yet && arithmetic.eps < of_32_bits.arithmetic.eps) return;
   std::vector<Uncertain> own;
   for (const Uncertain& operand : operands) own.push_back({operand.numbers, nullptr});
   const auto computing = steps.radius(step, own, *result.numbers, arithmetic);

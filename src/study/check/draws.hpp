@@ -8,8 +8,13 @@
 
 namespace mha::study {
 
-// Whether it is taken account of: decimals were rounded, in a problem small enough for a pencil.
-bool is_drawn(const Precision& precision, const Plan& plan);
+// The root of the mean square of so few may fall short by a third.
+inline constexpr std::size_t draw_count = 16;
+inline constexpr double most_by_hand = 2e5;  // operations
+
+// Whether it is taken account of: decimals were rounded, in a problem small enough for a pencil; or float32 was computed
+// with, in one that is not large, and nothing of the way to a result was handed in.
+bool is_drawn(const Precision& precision, const Plan& plan, const GivenMatrices& given);
 
 // A value that is being rounded, as each of these people has it. The first three round each step's result, half away from
 // zero, and go on with what was handed in; so that each may have another factor 1/√d_k, they are three. One rounds nothing.
