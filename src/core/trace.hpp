@@ -17,7 +17,11 @@ struct Selection {
   bool parameters = true;                                         // of weights, biases, γ and β
   std::vector<Index> heads, layers;                               // from 0, ascending; empty: all
 
-  bool has(StepId step) const { return steps[static_cast<std::size_t>(step)]; }
+  bool has(StepId step) const {
+    if (!is_gradient(step)) return steps[static_cast<std::size_t>(step)];
+    const std::optional<StepId>& of = name_of(step).of;
+    return of ? gradients[static_cast<std::size_t>(*of)] : parameters;
+  }
   bool has_head(Index head) const { return heads.empty() || std::binary_search(heads.begin(), heads.end(), head); }
   bool has_layer(int layer) const { return layers.empty() || std::binary_search(layers.begin(), layers.end(), layer); }
   bool has(StepId step, int layer) const { return has(step) && (is_of_no_layer(step) || has_layer(layer)); }

@@ -21,7 +21,7 @@ std::string flat_name(std::string_view name, std::string_view before = "") {
     return found;
   };
   const auto number = [&] {
-    const std::string text(name.substr(0, name.find('.')));
+    std::string text(name.substr(0, name.find('.')));
     name.remove_prefix(text.size() + 1);
     return text;
   };
