@@ -70,10 +70,8 @@ class Outputs(InFolder):
         self.assertIn(b"Anna,unusable,", self.read("grades.csv"))
 
     def test_what_an_option_has_no_say_in_is_refused(self):
-        os.mkdir(self.path("class"))
         for arguments, words in ((["check", "worked", "a.json", "--as", "Y"], "no answer is one"),
                                  (["check", "worked", "a.json", "--summary", "--format", "gradescope"], "leave one out"),
-                                 (["check", "class", "--require", "output"], "all steps are required"),
                                  (["mistakes", "--layers", "1"], "name one")):
             result = run(*arguments, cwd=self.folder)
             self.assertEqual((result.returncode, result.stdout), (2, b""), arguments)
