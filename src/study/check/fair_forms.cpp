@@ -137,14 +137,8 @@ void empty_is_filled(PlanEditor& edit, const Problem&) {
     if (edit.operand(id).role == Value::Role::mask) masks.push_back(edit.operand(id).constant);
   const Shape shape = edit.operand(edit.value(StepId::masked)).shape;
   const auto fill = [shape, masks](Index row, double* to) {
-    const Index matrix = row / shape.rows;
-    std::vector<double> room;
     std::fill_n(to, shape.cols, 0.0);
-    for (const auto& mask : masks) {
-      const double* numbers = mask->row(shape, matrix / shape.heads, matrix % shape.heads, row % shape.rows, room);
-      for (Index j = 0; j < shape.cols; ++j)
-        if (numbers[mask->shape().cols == 1 ? 0 : j] == minus_infinity) to[j] += usual_fill;
-    }
+    each_hidden_key(masks, shape, row, [&](Index key) { to[key] += usual_fill; });
     if (std::find(to, to + shape.cols, 0.0) == to + shape.cols) return;
     for (Index j = 0; j < shape.cols; ++j) to[j] = to[j] == 0 ? 0 : minus_infinity;
   };

@@ -35,14 +35,8 @@ std::optional<Tensor> keep_of(const Plan& plan) {
   }
   if (hiding.empty()) return std::nullopt;
   return by_rule(shape, [shape, hiding](Index row, double* to) {
-    const Index matrix = row / shape.rows;
-    std::vector<double> room;
     std::fill_n(to, shape.cols, 1.0);
-    for (const auto& mask : hiding) {
-      const double* numbers = mask->row(shape, matrix / shape.heads, matrix % shape.heads, row % shape.rows, room);
-      for (Index j = 0; j < shape.cols; ++j)
-        if (numbers[mask->shape().cols == 1 ? 0 : j] == minus_infinity) to[j] = 0;
-    }
+    each_hidden_key(hiding, shape, row, [&](Index key) { to[key] = 0; });
   });
 }
 

@@ -20,6 +20,19 @@ Tensor changed(std::shared_ptr<const Tensor> of, Change change) {
   });
 }
 
+// Calls visit(key) for each key that one of the masks hides in this row, counted through all matrices of a tensor of this
+// shape, onto which the masks are broadcast; for each mask that hides it once.
+template <typename Visit>
+void each_hidden_key(const std::vector<std::shared_ptr<const Tensor>>& masks, const Shape& shape, Index row, Visit visit) {
+  const Index matrix = row / shape.rows;
+  std::vector<double> room;
+  for (const auto& mask : masks) {
+    const double* numbers = mask->row(shape, matrix / shape.heads, matrix % shape.heads, row % shape.rows, room);
+    for (Index j = 0; j < shape.cols; ++j)
+      if (numbers[mask->shape().cols == 1 ? 0 : j] == minus_infinity) visit(j);
+  }
+}
+
 // 1 where a query may attend to the key, 0 where a mask hides it: b×h×n×m, where b and h may be 1. Nothing where there is
 // no mask that hides a key.
 std::optional<Tensor> keep_of(const Plan& plan);
