@@ -15,7 +15,6 @@
 #include "io/files/roster.hpp"
 #include "io/problem/answer.hpp"
 #include "io/problem/problem_writer.hpp"
-#include "io/problem/trace_writer.hpp"
 #include "show/text/text_writer.hpp"
 #include "study/exercise/exercise_files.hpp"
 

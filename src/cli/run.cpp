@@ -11,7 +11,6 @@
 #include "io/files/paths.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "io/problem/problem_writer.hpp"
-#include "io/problem/trace_writer.hpp"
 #include "show/pages/describe.hpp"
 #include "show/text/text_writer.hpp"
 #include "show/words/notation.hpp"

@@ -88,7 +88,7 @@ struct Norm {
 // gelu: x·Φ(x); gelu_tanh: its approximation ½x·(1 + tanh(√(2/π)·(x + 0.044715x³))) (Hendrycks and Gimpel 2016); silu:
 // x/(1 + e^−x).
 enum class Activation { none, relu, gelu, gelu_tanh, silu };
-inline constexpr std::array activation_names = {"none", "relu", "gelu", "gelu_tanh", "silu"};
+inline constexpr std::array<std::string_view, 5> activation_names = {"none", "relu", "gelu", "gelu_tanh", "silu"};
 
 // What an op makes use of beside its operands: fields of a Step. All others must be left as they are.
 enum StepField : unsigned {

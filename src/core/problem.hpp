@@ -107,7 +107,6 @@ struct Loss {
   Kind kind = Kind::sum;
   Tensor target = Tensor({1, 1, 0, 0});  // T or G, b×1×n×d; or the indices from 0, b×1×1×n
 };
-inline constexpr std::array loss_names = {"sum", "mse", "half_squares", "cross_entropy", "gradient"};
 
 struct Problem {
   std::string name;  // of the file, - or the example that it was read from

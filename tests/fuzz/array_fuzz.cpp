@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "io/arrays/matrix_archive.hpp"
+#include "io/arrays/array.hpp"
 #include "io/arrays/matrix_files.hpp"
 
 namespace {

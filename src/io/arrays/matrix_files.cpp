@@ -8,7 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"
-#include "io/arrays/matrix_archive.hpp"
+#include "io/arrays/array.hpp"
 #include "io/json/tree.hpp"
 #include "io/problem/problem_keys.hpp"
 
@@ -150,11 +150,7 @@ class MatrixOpener {
     }
     if (Node* cols = fields["cols"]) matrix = matrix->cols(read_cut(*cols, matrix->axes().back(), "column", name));
     const Node* const transpose = fields["transpose"];
-    if (transpose == nullptr) return matrix;
-    const bool* const truth = transpose->as<bool>();
-    if (truth == nullptr)
-      fail(*transpose, {"found {}, expected true or false", "这里是{}，应为 true 或 false"}, describe(*transpose));
-    return *truth ? matrix->transposed() : matrix;
+    return transpose != nullptr && expect_truth(*transpose) ? matrix->transposed() : matrix;
   }
 
   // [a, b], half-open, from 0.

@@ -1,7 +1,7 @@
 // A .npz file: a .npy array in each entry of a zip archive.
 
 #include "core/utf8.hpp"
-#include "io/arrays/matrix_archive.hpp"
+#include "io/arrays/array.hpp"
 #include "io/arrays/zip_archive.hpp"
 
 namespace mha::io {

@@ -136,16 +136,11 @@ void read_dtype(const Node& node, SafetensorsEntry& entry) {
 }
 
 SafetensorsEntry read_entry(Member& member) {
-  Object* object = member.node.as<Object>();
-  if (object == nullptr)
-    fail(member.node,
-         {"found {}, expected {{\"dtype\", \"shape\", \"data_offsets\"}}",
-          "这里是{}，应为 {{\"dtype\", \"shape\", \"data_offsets\"}}"},
-         describe(member.node));
   SafetensorsEntry entry;
   entry.name = member.key;
   Node *dtype = nullptr, *shape = nullptr, *offsets = nullptr;
-  for (Member& part : *object) {
+  for (Member& part : expect<Object>(
+           member.node, {"{\"dtype\", \"shape\", \"data_offsets\"}", " {\"dtype\", \"shape\", \"data_offsets\"}"})) {
     Node** slot = part.key == "dtype"          ? &dtype
                   : part.key == "shape"        ? &shape
                   : part.key == "data_offsets" ? &offsets
@@ -173,20 +168,13 @@ SafetensorsEntry read_entry(Member& member) {
 SafetensorsHeader parse_header(std::string_view text) {
   Source source(text);
   Node root = read_json(source, {}, NumberTexts::minus_infinity, Notes::kept);
-  Object* object = root.as<Object>();
-  if (object == nullptr)
-    fail(root, {"found {}, expected an object of tensors", "这里是{}，应为由张量组成的对象"}, describe(root));
   SafetensorsHeader header;
-  for (Member& member : *object) {
-    if (member.key != metadata_key) {
+  for (Member& member : expect<Object>(root, {"an object of tensors", "由张量组成的对象"}))
+    if (member.key != metadata_key)
       header.tensors.push_back(read_entry(member));
-      continue;
-    }
-    const Object* const texts = member.node.as<Object>();
-    if (texts == nullptr)
-      fail(member.node, {"found {}, expected an object of texts", "这里是{}，应为由文本组成的对象"}, describe(member.node));
-    for (const Member& member_text : *texts) expect_text(member_text.node);
-  }
+    else
+      for (const Member& said : expect<Object>(member.node, {"an object of texts", "由文本组成的对象"}))
+        expect_text(said.node);
   return header;
 }
 

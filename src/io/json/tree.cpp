@@ -291,10 +291,8 @@ Numbers take_numbers(Node& node) {
   return std::move(grid.numbers);
 }
 
-Object& expect_object(Node& node, const Text& what) {
-  Object* object = node.as<Object>();
-  if (object == nullptr) fail(node, {"found {}, expected {}", "这里是{}，应为{}"}, describe(node), what);
-  return *object;
+bool expect_truth(const Node& node) {
+  return expect<bool>(node, {"true or false", " true 或 false"});
 }
 
 double expect_number(const Node& node) {
@@ -318,10 +316,7 @@ Index expect_integer(const Node& node) {
 }
 
 const std::string& expect_text(const Node& node) {
-  const std::string* text = node.as<std::string>();
-  if (text == nullptr)
-    fail(node, {"found {}, expected a text in double quotes", "这里是{}，应为双引号中的文本"}, describe(node));
-  return *text;
+  return expect<std::string>(node, {"a text in double quotes", "双引号中的文本"});
 }
 
 std::vector<double> expect_numbers(Node& node, Index count, const Text& each) {

@@ -119,7 +119,14 @@ Tensor take_tensor(Node& node, Shape shape);
 // Its numbers, read if they are in a file still.
 Numbers take_numbers(Node& node);
 
-Object& expect_object(Node& node, const Text& what);
+// A value of this type, const or not as the node is; `what` says what belongs here.
+template <typename T, typename ANode>
+auto& expect(ANode& node, const Text& what) {
+  auto* const value = node.template as<T>();
+  if (value == nullptr) fail(node, {"found {}, expected {}", "这里是{}，应为{}"}, describe(node), what);
+  return *value;
+}
+bool expect_truth(const Node& node);
 double expect_number(const Node& node);
 double expect_positive(const Node& node);
 Index expect_integer(const Node& node);

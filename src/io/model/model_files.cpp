@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"
-#include "io/arrays/matrix_archive.hpp"
+#include "io/arrays/array.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
 #include "io/json/reader.hpp"
@@ -37,8 +37,7 @@ const std::string& shard_of(const Node& node) {
 }
 
 const Object& object_at(const Node& node) {
-  if (node.as<Object>() == nullptr) fail(node, {"found {}, expected an object", "这里是{}，应为对象"}, describe(node));
-  return *node.as<Object>();
+  return expect<Object>(node, {"an object", "对象"});
 }
 
 const Object& weight_map_of(const Node& root) {
@@ -198,11 +197,7 @@ std::optional<Configured<Index>> ModelConfig::count(std::initializer_list<std::s
 }
 
 std::optional<Configured<bool>> ModelConfig::boolean(std::string_view key) const {
-  return configured(value(key), [](const Node& node) {
-    if (node.as<bool>() == nullptr)
-      fail(node, {"found {}, expected true or false", "这里是{}，应为 true 或 false"}, describe(node));
-    return *node.as<bool>();
-  });
+  return configured(value(key), expect_truth);
 }
 
 std::optional<Configured<std::string>> ModelConfig::text(std::string_view key) const {

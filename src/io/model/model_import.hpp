@@ -4,8 +4,7 @@
 
 #include "core/problem.hpp"
 #include "io/files/sink.hpp"
-#include "io/model/model_rules.hpp"
-#include "io/model/model_tensors.hpp"
+#include "io/model/model_layers.hpp"
 
 namespace mha::io {
 

@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"
-#include "io/arrays/matrix_archive.hpp"
+#include "io/arrays/array.hpp"
 #include "io/arrays/matrix_files.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"

@@ -1,7 +1,7 @@
 // Whether a layer attends in a sliding window, and its rotary positions. Older models have rope_theta and rope_scaling,
 // newer ones rope_parameters, which may hold an object for each type of layer; Gemma 3 once had rope_local_base_freq for
 // its layers with a window. The families number their layers from 0.
-#include "io/model/model_rules.hpp"
+#include "io/model/model_layers.hpp"
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"
@@ -13,14 +13,13 @@ namespace {
 constexpr Index default_pattern = 6;  // Gemma 3: five layers with a window, one without
 
 LayerType type_listed(const Node& types, std::optional<Index> layer) {
-  const List* list = types.as<List>();
-  if (list == nullptr) fail(types, {"found {}, expected a list of texts", "这里是{}，应为文本的列表"}, describe(types));
+  const List& list = expect<List>(types, {"a list of texts", "文本的列表"});
   const Index number = expect_layer(layer, {"the type of attention depends on the layer (layer_types in config.json)",
                                             "注意力的种类取决于层（config.json 的 layer_types）"});
-  if (number >= static_cast<Index>(list->size()))
+  if (number >= static_cast<Index>(list.size()))
     fail(types, {"it has {}, and this is layer {}, counted from 0", "其中有 {}，而这是第 {} 层（从 0 数起）"},
-         counted(static_cast<Index>(list->size()), "layer"), number);
-  const Node& node = (*list)[static_cast<std::size_t>(number)];
+         counted(static_cast<Index>(list.size()), "layer"), number);
+  const Node& node = list[static_cast<std::size_t>(number)];
   const std::string& type = expect_text(node);
   LayerType result{type == "sliding_attention", in_config(node.path), {}};
   if (!result.sliding && type != "full_attention") result.other = part_in_config("layer_type", node);

@@ -1,5 +1,5 @@
 // By which rules a model's layer attends: the table of families says where each rule stands, this file what it comes to.
-#include "io/model/model_rules.hpp"
+#include "io/model/model_layers.hpp"
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"

@@ -1,6 +1,6 @@
 // The tensors of one layer, found by the names of their family, and joined ones cut into queries, keys and values. The
 // number of heads stands nowhere in them; everything else can be checked there.
-#include "io/model/model_tensors.hpp"
+#include "io/model/model_layers.hpp"
 
 #include "core/error.hpp"
 #include "core/utf8.hpp"

@@ -108,7 +108,7 @@ class AnswerReader {
 };
 
 Answer AnswerReader::read(Node& root) {
-  for (Member& member : expect_object(root, expected)) {
+  for (Member& member : expect<Object>(root, expected)) {
     if (member.key == "name") answer_.name = expect_text(member.node);
     if (is_work(member.key)) read_member(member);
   }
@@ -198,14 +198,10 @@ void AnswerReader::read_torch(Node& node) {
 
 void AnswerReader::read_layers(Node& node) {
   if (node.as<Null>() != nullptr) return;
-  List* list = node.as<List>();
-  if (list == nullptr)
-    fail(node,
-         {"found {}, expected a list of layers: [{{\"heads\": …}}, …]", "读到{}，应为各层的列表：[{{\"heads\": …}}, …]"},
-         describe(node));
-  for (std::size_t i = 0; i < list->size(); ++i) {
+  List& list = expect<List>(node, {"a list of layers: [{\"heads\": …}, …]", "各层的列表：[{\"heads\": …}, …]"});
+  for (std::size_t i = 0; i < list.size(); ++i) {
     Object& layer =
-        expect_object((*list)[i], {"one layer: {\"heads\": …, \"output\": …}", "一层：{\"heads\": …, \"output\": …}"});
+        expect<Object>(list[i], {"one layer: {\"heads\": …, \"output\": …}", "一层：{\"heads\": …, \"output\": …}"});
     layer_ = static_cast<int>(i);
     for (const Member& member : layer)
       if (member.key == "layer") layer_ = layer_number(member.node);
@@ -216,7 +212,7 @@ void AnswerReader::read_layers(Node& node) {
 }
 
 void AnswerReader::read_packed(Node& node) {
-  for (Member& member : expect_object(
+  for (Member& member : expect<Object>(
            node, {"the packed products: {\"Q\": …, \"K\": …, \"V\": …}", "合并的乘积：{\"Q\": …, \"K\": …, \"V\": …}"})) {
     if (const std::optional<StepId> step = packed_step(name_of_key(member.key)))
       take(member.node, *step, std::nullopt);
@@ -227,19 +223,14 @@ void AnswerReader::read_packed(Node& node) {
 
 void AnswerReader::read_heads(Node& node) {
   if (node.as<Null>() != nullptr) return;
-  List* list = node.as<List>();
   const Grid* empty = node.as<Grid>();
   if (empty != nullptr && empty->axes == std::vector<Index>{0}) return;
-  if (list == nullptr)
-    fail(node,
-         {"found {}, expected a list of heads: [{{\"weights\": …}}, …]",
-          "这里是{}，应为各头的列表：[{{\"weights\": …}}, …]"},
-         describe(node));
-  for (std::size_t i = 0; i < list->size(); ++i) read_head((*list)[i], static_cast<Index>(i));
+  List& list = expect<List>(node, {"a list of heads: [{\"weights\": …}, …]", "各头的列表：[{\"weights\": …}, …]"});
+  for (std::size_t i = 0; i < list.size(); ++i) read_head(list[i], static_cast<Index>(i));
 }
 
 void AnswerReader::read_head(Node& node, Index place) {
-  Object& head = expect_object(node, {"one head: {\"weights\": …}", "一个头：{\"weights\": …}"});
+  Object& head = expect<Object>(node, {"one head: {\"weights\": …}", "一个头：{\"weights\": …}"});
   std::optional<Index> kv_head;
   for (Member& member : head) {
     if (member.key == "kv_head") kv_head = expect_integer(member.node) - 1;
@@ -380,9 +371,9 @@ std::vector<std::pair<std::string, double>> read_points(const std::string& path)
   return under_name(path, [&] {
     Source source(file.fd());
     Node root = read_json(source, {});
-    Object* object = &expect_object(root, points_expected);
+    Object* object = &expect<Object>(root, points_expected);
     for (Member& member : *object)
-      if (member.key == "points") object = &expect_object(member.node, points_expected);
+      if (member.key == "points") object = &expect<Object>(member.node, points_expected);
     std::vector<std::pair<std::string, double>> points;
     for (const Member& member : *object) {
       points.emplace_back(member.key, expect_number(member.node));

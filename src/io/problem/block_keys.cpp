@@ -10,16 +10,6 @@ namespace {
 constexpr std::string_view norm_kinds[] = {"layer", "rms"};
 constexpr std::string_view norm_places[] = {"pre", "post"};
 
-// The place of a text among those that may stand here.
-template <typename Names>
-std::size_t expect_choice(const Node& node, const Names& names) {
-  const std::string& text = expect_text(node);
-  const auto found = std::find(std::begin(names), std::end(names), text);
-  if (found != std::end(names)) return static_cast<std::size_t>(found - std::begin(names));
-  const std::vector<std::string_view> known(std::begin(names), std::end(names));
-  fail(node, {"unknown: {}.{}", "不认识：{}。{}"}, quote(text), did_you_mean_or_known(text, known));
-}
-
 // What norms and residual sums join.
 constexpr Text attention_input = {"what the attention reads", "注意力的输入"};
 constexpr Text attention_output = {"what the attention gives", "注意力的输出"};
@@ -76,10 +66,8 @@ Linear read_layer(const Fields& fields, std::string_view name, const OperandShap
 }  // namespace
 
 void read_residual(Node& node, Problem& problem) {
-  const bool* const set = node.as<bool>();
-  if (set == nullptr) fail(node, {"found {}, expected true or false", "读到{}，应为 true 或 false"}, describe(node));
-  problem.residual = *set;
-  if (*set) expect_one_width(node, attention_input, problem.d_model(), attention_output, problem.d_out());
+  problem.residual = expect_truth(node);
+  if (problem.residual) expect_one_width(node, attention_input, problem.d_model(), attention_output, problem.d_out());
 }
 
 void read_norm_place(Node& node, Problem& problem) {

@@ -14,13 +14,6 @@ namespace {
 constexpr Text known_losses = {R"("sum", {"mse": T}, {"half_squares": T}, {"cross_entropy": indices} or {"gradient": G})",
                                R"("sum"、{"mse": T}、{"half_squares": T}、{"cross_entropy": 下标} 或 {"gradient": G})"};
 
-Saying axes_text(const Problem& problem, bool with_columns) {
-  std::vector<Index> axes{problem.batch(), problem.queries(), problem.d_result()};
-  if (!problem.batched) axes.erase(axes.begin());
-  if (!with_columns) axes.pop_back();
-  return named_so(axes.size() == 1 ? fmt::format("{}", axes[0]) : shape_text(axes));
-}
-
 // As many numbers, in as many axes, as the result has, or for indices its rows.
 Tensor read_target(Node& node, const Problem& problem, Loss::Kind kind) {
   const bool is_index = kind == Loss::Kind::cross_entropy;
@@ -31,7 +24,7 @@ Tensor read_target(Node& node, const Problem& problem, Loss::Kind kind) {
   const std::vector<Index> found = expect_grid(node, Entries::numbers).axes;
   if (found != expected)
     fail(node, {"found {}, expected {}, as the result {}", "这里是{}，应为 {}，与结果{}"}, describe(node),
-         axes_text(problem, !is_index),
+         shape_text(expected),
          is_index ? Text{"has rows: an index for each", "的行数相同，每行一个下标"} : Text{"is", "的形状相同"});
   if (!is_index) return take_tensor(node, {problem.batch(), 1, rows, columns});
   Tensor indices = take_tensor(node, {problem.batch(), 1, 1, rows});

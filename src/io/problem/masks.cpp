@@ -41,14 +41,12 @@ void check_align(const Node& node, const Mask& mask, const Problem& problem) {
 }
 
 Align read_align(Node& node, const Problem& problem) {
-  if (const std::string* text = node.as<std::string>()) {
-    if (*text == align_words[0]) return {Align::Kind::top_left, {}};
-    if (*text == align_words[1]) return {Align::Kind::bottom_right, {}};
-    fail(node,
-         {"unknown align {}.{} Known: \"top-left\", \"bottom-right\", an integer, or one for each item",
-          "不认识的 align {}。{}可以写 \"top-left\"、\"bottom-right\"、一个整数，或每个样本一个整数"},
-         quote(*text), did_you_mean(*text, align_words));
-  }
+  if (node.as<std::string>() != nullptr)
+    return {static_cast<Align::Kind>(expect_choice(
+                node, align_words,
+                {"unknown align {}.{} Known: \"top-left\", \"bottom-right\", an integer, or one for each item",
+                 "不认识的 align {}。{}可以写 \"top-left\"、\"bottom-right\"、一个整数，或每个样本一个整数"})),
+            {}};
   if (node.as<Scalar>() != nullptr) return {Align::Kind::offset, {expect_integer(node)}};
   return {Align::Kind::per_item,
           expect_integers(node, problem.batch(), {"one for each item of the batch", "批次中每个样本一个"})};

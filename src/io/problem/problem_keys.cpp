@@ -27,12 +27,7 @@ Caption read_caption(Node& node) {
 }
 
 const List& expect_list_of_labels(const Node& node) {
-  const List* list = node.as<List>();
-  if (list == nullptr)
-    fail(node,
-         {"found {}, expected a list of labels: [\"the\", \"cat\"]", "这里是{}，应为词元名称的列表：[\"the\", \"cat\"]"},
-         describe(node));
-  return *list;
+  return expect<List>(node, {"a list of labels: [\"the\", \"cat\"]", "词元名称的列表：[\"the\", \"cat\"]"});
 }
 
 // The labels of one item: one for each row of X or X_kv.
@@ -43,13 +38,9 @@ std::vector<std::string> read_labels_of_item(const Node& node, Index rows, std::
     fail(node, {"{} for {} of {}; each row has one", "词元名称有{0}，而 {2} 有{1}；每行一个"}, counted(found, "label"),
          counted(rows, "row"), input);
   std::vector<std::string> labels;
-  for (const Node& label : list) {
-    if (label.as<std::string>() == nullptr)
-      fail(label,
-           {"found {}, expected a label, which is a text in double quotes", "这里是{}，应为词元名称，即双引号中的文本"},
-           describe(label));
-    labels.push_back(*label.as<std::string>());
-  }
+  for (const Node& label : list)
+    labels.push_back(
+        expect<std::string>(label, {"a label, which is a text in double quotes", "词元名称，即双引号中的文本"}));
   return labels;
 }
 
@@ -76,13 +67,10 @@ Labels read_labels(const Node& node, const Tensor& input, bool batched, std::str
 constexpr std::string_view pairings[] = {"half", "interleaved"};
 
 Pairing read_pairing(const Node& node) {
-  const std::string& text = expect_text(node);
-  if (text == pairings[0]) return Pairing::half;
-  if (text == pairings[1]) return Pairing::interleaved;
-  fail(node,
-       {"unknown pairing {}.{} Known: \"half\" (column t with t + dims/2), \"interleaved\" (2t with 2t + 1)",
-        "不认识的配对方式 {}。{}可以写 \"half\"（列 t 与 t + dims/2）、\"interleaved\"（列 2t 与 2t + 1）"},
-       quote(text), did_you_mean(text, pairings));
+  return static_cast<Pairing>(
+      expect_choice(node, pairings,
+                    {"unknown pairing {}.{} Known: \"half\" (column t with t + dims/2), \"interleaved\" (2t with 2t + 1)",
+                     "不认识的配对方式 {}。{}可以写 \"half\"（列 t 与 t + dims/2）、\"interleaved\"（列 2t 与 2t + 1）"}));
 }
 
 Index read_dims(const Node& node, Index d_k) {
@@ -164,7 +152,7 @@ void write_rope(const ProblemPen& pen) {
   const Rope& rope = *pen.problem.rope;
   pen.json.begin_object("rope", Spread::line);
   pen.json.number("base", rope.base);
-  pen.json.text("pairing", rope.pairing == Pairing::half ? "half" : "interleaved");
+  pen.json.text("pairing", pairings[static_cast<std::size_t>(rope.pairing)]);
   pen.json.integer("dims", rope.dims);
   pen.json.integer("start", rope.start);
   if (rope.positions) pen.json.integers("positions", *rope.positions);
@@ -275,8 +263,16 @@ std::span<const KeySet> problem_keys() {
   return key_sets;
 }
 
+std::size_t expect_choice(const Node& node, std::span<const std::string_view> names, const Text& unknown) {
+  const std::string& text = expect_text(node);
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  if (!unknown.en.empty()) fail(node, unknown, quote(text), did_you_mean(text, names));
+  fail(node, {"unknown: {}.{}", "不认识：{}。{}"}, quote(text), did_you_mean_or_known(text, names));
+}
+
 Fields::Fields(Node& node, std::span<const std::string_view> known, const Text& what) : node_(&node), known_(known) {
-  for (const Member& member : expect_object(node, what))
+  for (const Member& member : expect<Object>(node, what))
     if (!is_among(member.key, known)) refuse_key(node, member, known);
 }
 

@@ -44,6 +44,9 @@ inline constexpr auto alibi_keys = std::to_array<std::string_view>({"slopes", "a
 inline constexpr auto matrix_file_keys =
     std::to_array<std::string_view>({"file", "name", "tensor", "transpose", "rows", "cols"});
 
+// The place of a text among those that may stand here; `unknown` is said of another one, with what it may have meant.
+std::size_t expect_choice(const Node& node, std::span<const std::string_view> names, const Text& unknown = {});
+
 // The members of an object by their keys.
 class Fields {
  public:

@@ -11,9 +11,8 @@
 namespace mha::io {
 namespace {
 
-bool is_batch(Node& node) {
-  const Node* const self = &node;
-  return self->as<Grid>() != nullptr && self->as<Grid>()->axes.size() == 3;
+bool is_batch(const Node& node) {
+  return node.as<Grid>() != nullptr && node.as<Grid>()->axes.size() == 3;
 }
 
 // n×d, or batch×n×d.
@@ -111,14 +110,9 @@ Problem read_problem(Input input, std::string_view name, const FileRules& rules)
 }  // namespace
 
 void read_layers(Node& node, Problem& problem) {
-  List* const list = node.as<List>();
-  if (list == nullptr || list->empty())
-    fail(node,
-         {"found {}, expected a list of layers: [{{\"heads\": …, \"W_O\": …}}]",
-          "读到{}，应为各层的列表：[{{\"heads\": …, \"W_O\": …}}]"},
-         describe(node));
   Shape shape = problem.X.shape();
-  for (Node& entry : *list) {
+  for (Node& entry :
+       expect<List>(node, {"a list of layers: [{\"heads\": …, \"W_O\": …}]", "各层的列表：[{\"heads\": …, \"W_O\": …}]"})) {
     Problem& layer = problem.layers.emplace_back();
     // What a layer behind the first one reads is not known before the run.
     layer.X = problem.layers.size() == 1 ? problem.X : by_rule(shape, [](Index, double*) { assert(false); });

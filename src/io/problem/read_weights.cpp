@@ -11,16 +11,6 @@ namespace {
 
 constexpr std::string_view layouts[] = {"x@W", "torch"};
 
-Layout read_layout(const Node& node) {
-  const std::string& text = expect_text(node);
-  if (text == layouts[0]) return Layout::x_at_w;
-  if (text == layouts[1]) return Layout::torch;
-  fail(node,
-       {"unknown layout {}.{} Known: \"x@W\" (weights in×out, the default), \"torch\" (weights out×in)",
-        "不认识的存放方式 {}。{}可以写 \"x@W\"（权重矩阵为输入×输出，默认）、\"torch\"（输出×输入）"},
-       quote(text), did_you_mean(text, layouts));
-}
-
 // Fails with the sentence at the first of these keys that is given.
 void refuse_keys(const Fields& fields, std::initializer_list<std::string_view> keys, const Text& sentence) {
   for (const std::string_view key : keys)
@@ -84,11 +74,7 @@ List& expect_heads(Node& node) {
                      {"found {}, expected a head: {{\"W_Q\": …, \"W_K\": …, \"W_V\": …}}",
                       "这里是{}，应为一个头：{{\"W_Q\": …, \"W_K\": …, \"W_V\": …}}"},
                      grid->odd.front().found);
-  List* list = node.as<List>();
-  if (list == nullptr)
-    fail(node, {"found {}, expected a list of heads: [{{\"W_Q\": …}}]", "这里是{}，应为各头的列表：[{{\"W_Q\": …}}]"},
-         describe(node));
-  return *list;
+  return expect<List>(node, {"a list of heads: [{\"W_Q\": …}]", "各头的列表：[{\"W_Q\": …}]"});
 }
 
 std::vector<Fields> read_query_heads(Node& node, Problem& problem) {
@@ -224,7 +210,11 @@ bool has_packed_weights(const Fields& fields) {
 }  // namespace
 
 void read_layout(const Fields& fields, Problem& problem) {
-  if (const Node* layout = fields["layout"]) problem.layout = read_layout(*layout);
+  if (const Node* const layout = fields["layout"])
+    problem.layout = static_cast<Layout>(
+        expect_choice(*layout, layouts,
+                      {"unknown layout {}.{} Known: \"x@W\" (weights in×out, the default), \"torch\" (weights out×in)",
+                       "不认识的存放方式 {}。{}可以写 \"x@W\"（权重矩阵为输入×输出，默认）、\"torch\"（输出×输入）"}));
 }
 
 void read_weights(const Fields& fields, Problem& problem) {

@@ -1,5 +1,5 @@
 // Walks the table of step names in the order of the contract and writes each matrix straight from the trace.
-#include "io/problem/trace_writer.hpp"
+#include "io/problem/problem_writer.hpp"
 
 #include "core/gradient.hpp"
 #include "io/problem/problem_keys.hpp"

@@ -1,6 +1,6 @@
 // Decoding in files: each step in the form of a trace.
 #include "io/json/writer.hpp"
-#include "io/problem/trace_writer.hpp"
+#include "io/problem/problem_writer.hpp"
 #include "study/decode/decode.hpp"
 #include "study/table/steps_csv.hpp"
 

@@ -5,7 +5,6 @@
 
 #include "core/gradient.hpp"
 #include "io/problem/problem_writer.hpp"
-#include "io/problem/trace_writer.hpp"
 #include "study/mistakes/simulate.hpp"
 
 namespace mha::study {

@@ -5,7 +5,7 @@
 
 #include "catch.hpp"
 #include "core/error.hpp"
-#include "io/arrays/matrix_archive.hpp"
+#include "io/arrays/array.hpp"
 #include "io/arrays/matrix_files.hpp"
 #include "io/arrays/trace_export.hpp"
 #include "io/files/input_file.hpp"

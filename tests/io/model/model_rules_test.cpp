@@ -1,5 +1,5 @@
 // The rules of the families: scale, mask, window, softcap and rotary positions, from config.json, options and the layer.
-#include "io/model/model_rules.hpp"
+#include "io/model/model_layers.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // The trace file: its keys and their order, its layout, and every form that a problem can have.
-#include "io/problem/trace_writer.hpp"
+#include "io/problem/problem_writer.hpp"
 
 #include <initializer_list>
 #include <limits>
