@@ -1,8 +1,8 @@
-// mha cost: what a layer costs, counted from its shapes.
-
+// mha cost and mha shapes: what a layer costs, counted from its shapes; and the page of `mha run` with shapes alone, as
+// PyTorch code sees them too. Sizes are enough: those of a file or an example, of a published model, or numbers.
 #include "cli/commands.hpp"
+#include "cli/input.hpp"
 #include "cli/output.hpp"
-#include "cli/sizes.hpp"
 #include "cli/values.hpp"
 #include "core/suggest.hpp"
 #include "study/cost/cost_page.hpp"
@@ -10,11 +10,90 @@
 namespace mha::cli {
 namespace {
 
+// As written on the command line.
+struct SizeTexts {
+  std::vector<std::string> problem;
+  std::optional<std::string> model;
+  std::array<std::optional<std::string>, study::size_names.size()> sizes;
+  bool bias = false, allow_outside = false;
+};
+
+study::Sizes sizes_from(const SizeTexts& texts) {
+  study::Sizes sizes;
+  for (std::size_t i = 0; i < texts.sizes.size(); ++i) {
+    const study::SizeName& name = study::size_names[i];
+    if (texts.sizes[i]) sizes.*name.size = parse_number("--" + std::string(name.name), *texts.sizes[i], 1, name.most);
+  }
+  sizes.bias = texts.bias;
+  return sizes;
+}
+
+void declare_sizes(CommandLine& app, SizeTexts& texts) {
+  declare_arguments(app, "PROBLEM", texts.problem,
+                    {"a file, - for standard input, or an example's name (default: worked)",
+                     "文件、-（标准输入）或内置示例的名称（默认 worked）"});
+  declare_option(
+      app, "--model", texts.model, "NAME",
+      {"a layer of a published model instead; `mha models` lists them", "改用已发表模型的一层；`mha models` 列出它们"});
+  for (std::size_t i = 0; i < texts.sizes.size(); ++i) {
+    const study::SizeName& name = study::size_names[i];
+    declare_option(app, ("--" + std::string(name.name)).c_str(), texts.sizes[i], "N", name.help);
+  }
+  declare_flag(app, "--bias", texts.bias, {"with biases everywhere", "处处加上偏置"});
+  declare_allow_outside(app, texts.allow_outside);
+}
+
+struct SizedProblem {
+  Problem problem;
+  const study::PublishedModel* model = nullptr;
+};
+
+// `packed`: where sizes or a model say nothing, all heads in one matrix. Without any of them the worked example.
+SizedProblem sized_problem(const SizeTexts& texts, bool packed, World& world) {
+  const study::Sizes sizes = sizes_from(texts);
+  const std::string name = one_problem(texts.problem);
+  if (texts.model && !texts.problem.empty())
+    throw Error({"--model {} and the problem '{}': leave one of them out", "--model {} 和题目 '{}' 只能写一个"},
+                *texts.model, texts.problem[0]);
+  if (texts.model) {
+    const study::PublishedModel& model =
+        study::models[parse_choice("--model", *texts.model, column_of(study::models, &study::PublishedModel::name))];
+    if (!sizes.tokens)
+      throw Error({"--model {}: for how many tokens? Add --tokens N", "--model {}：多少个词元？请加上 --tokens N"},
+                  *texts.model);
+    return {study::problem_of(model, packed, sizes), &model};
+  }
+  if (texts.problem.empty() && sizes.any()) {
+    if (!sizes.tokens || !sizes.d_model || !sizes.heads)
+      throw Error({"sizes make a layer of their own from --d-model, --heads and --tokens; or name a PROBLEM or a --model",
+                   "用大小组成一层需要 --d-model、--heads 和 --tokens；也可以写一道题目或 --model"});
+    return {study::shaped(study::blank_problem(packed), sizes)};
+  }
+  Problem problem = read_problem(name, world, texts.allow_outside);
+  return {sizes.any() ? study::shaped(problem, sizes) : std::move(problem)};
+}
+
+// "heads=1,d-k=64" as sizes.
+study::Sizes parse_sizes(std::string_view option, std::string_view text) {
+  study::Sizes sizes;
+  const std::vector<std::string_view> names = column_of(study::size_names, &study::SizeName::name);
+  for (const std::string_view item : split_at_commas(option, text)) {
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos)
+      throw Error({"{} '{}': expected a size and its number, such as heads=1", "{} '{}'：应为大小的名称和数，例如 heads=1"},
+                  option, text);
+    const study::SizeName& name = study::size_names[parse_choice(option, item.substr(0, equals), names)];
+    sizes.*name.size = parse_number(fmt::format("{} {}", option, name.name), item.substr(equals + 1), 1, name.most);
+  }
+  return sizes;
+}
+
 struct CostOptionTexts {
   SizeTexts sizes;
   std::optional<std::string> layers, dtype, against, sweep;
   PageOptionTexts page;
   OutputTexts output;
+  bool labels = false;  // of mha shapes
 };
 
 // What a sweep goes through where it names no numbers: powers of two that divide, and the problem's own.
@@ -102,6 +181,28 @@ Action setup_cost(CommandLine& app) {
        {"mha cost --model llama-3-8b --tokens 64 --sweep kv-heads   ", {"what groups save", "分组能省多少"}},
        {"mha cost mine.json --format json                           ", {"for a program", "供程序读取"}}});
   return [texts](World& world) { tell_cost(*texts, world); };
+}
+
+Action setup_shapes(CommandLine& app) {
+  auto options = std::make_shared<CostOptionTexts>();
+  declare_sizes(app, options->sizes);
+  declare_flag(app, "--labels", options->labels,
+               {"names for entries, which show where reshape and transpose put each",
+                "给元素起名，看 reshape 和 transpose 把各个元素放到哪里"});
+  declare_output(app, options->output, page_only);
+  declare_page_options(app, options->page, false);
+  declare_examples(
+      app, {},
+      {{"mha shapes --d-model 8 --heads 2 --tokens 3 --batch 2  ", {"every step", "每一步"}},
+       {"mha shapes --d-model 8 --heads 2 --tokens 3 --labels   ", {"where each entry goes", "各元素到哪里去"}},
+       {"mha shapes --model llama-3-8b --tokens 4096            ", {"of a published model", "已发表模型的"}}});
+  return [options](World& world) {
+    Output output(options->output, page_only, style_from(options->page, world), world);
+    const Problem problem = sized_problem(options->sizes, true, world).problem;
+    output.open();
+    output.write(study::shapes_page(problem, options->labels, language_from(options->page.lang, world)));
+    output.finish();
+  };
 }
 
 }  // namespace mha::cli

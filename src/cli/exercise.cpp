@@ -15,8 +15,7 @@
 #include "io/files/roster.hpp"
 #include "io/problem/answer.hpp"
 #include "io/problem/problem_writer.hpp"
-#include "show/text/text_writer.hpp"
-#include "study/exercise/exercise_files.hpp"
+#include "show/writers.hpp"
 
 namespace mha::cli {
 namespace {

@@ -4,13 +4,9 @@
 #include <span>
 
 #include "io/arrays/trace_export.hpp"
-#include "show/html/html_writer.hpp"
-#include "show/latex/latex_writer.hpp"
 #include "show/notebook/notebook_writer.hpp"
 #include "show/pages/scene.hpp"
-#include "show/sheet/sheet_writer.hpp"
-#include "show/svg/svg_writer.hpp"
-#include "show/text/text_writer.hpp"
+#include "show/writers.hpp"
 
 namespace mha::cli {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "cli/world.hpp"
-#include "show/pages/describe.hpp"
+#include "show/pages/page_parts.hpp"
 
 namespace mha::cli {
 

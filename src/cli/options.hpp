@@ -7,7 +7,7 @@
 #include "compute/device.hpp"
 #include "core/trace.hpp"
 #include "show/pages/scene.hpp"
-#include "show/text/text_writer.hpp"
+#include "show/writers.hpp"
 
 namespace mha::cli {
 

@@ -1,9 +1,8 @@
 // What a device must be able to do: take a value, run a step on part of it, give a value back.
 #pragma once
 
+#include "compute/device.hpp"
 #include "compute/workers.hpp"
-#include "core/plan.hpp"
-#include "core/trace.hpp"
 
 namespace mha::compute {
 
@@ -63,5 +62,11 @@ class Backend {
 // With the kernels that suit the size of the plan, or of the whole of which it is a part.
 std::unique_ptr<Backend> make_cpu_backend(const Plan& plan, const Schedule& schedule, Dtype dtype,
                                           const Plan* whole = nullptr);
+
+// A backend that keeps all values on the device: groups of the schedule must be single steps on whole values. Operands and
+// results as in CpuBackend. Throws Error with Exit::no_device for whatever the device or its driver refuses. What attention
+// itself does not need (ops and variants of the simulated mistakes) is refused as well. Without OpenCL's headers the build
+// has opencl_missing.cpp in place of the other files of this name.
+std::unique_ptr<Backend> make_opencl_backend(const Plan& plan, const Device& device, Dtype dtype);
 
 }  // namespace mha::compute

@@ -4,9 +4,7 @@
 
 #include <limits>
 
-#include "core/op.hpp"
-#include "core/steepness.hpp"
-#include "core/tensor.hpp"
+#include "core/op_rules.hpp"
 
 namespace mha::compute {
 

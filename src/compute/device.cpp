@@ -6,7 +6,7 @@
 #include <charconv>
 #include <fstream>
 
-#include "compute/opencl.hpp"
+#include "compute/backend.hpp"
 #include "core/suggest.hpp"
 
 namespace mha::compute {

@@ -40,6 +40,12 @@ struct DeviceInfo {
 // This machine's processor.
 DeviceInfo processor();
 
+// All devices of all platforms, in the platforms' order. Empty where there is no OpenCL library.
+std::vector<DeviceInfo> opencl_devices();
+
+// Why opencl_devices() is empty, and what would help; nothing where it is not.
+std::optional<Saying> opencl_lack();
+
 // A device that is there.
 struct Device {
   // Which of the two product kernels runs: by the device's type, unless a test wants one of them.

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <numeric>
 
+#include "compute/backend.hpp"
 #include "compute/cost.hpp"
 #include "compute/floats.hpp"
-#include "compute/opencl.hpp"
 #include "core/op_rules.hpp"
 #include "core/rounding.hpp"
 

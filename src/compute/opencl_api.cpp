@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-#include "compute/opencl.hpp"
+#include "compute/backend.hpp"
 
 namespace mha::compute {
 namespace {

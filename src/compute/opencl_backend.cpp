@@ -2,8 +2,8 @@
 
 #include <map>
 
+#include "compute/backend.hpp"
 #include "compute/floats.hpp"
-#include "compute/opencl.hpp"
 #include "compute/opencl_program.hpp"
 
 namespace mha::compute {

@@ -1,7 +1,6 @@
 // A file of the cache: a line that says what it is, the checksum of all that follows, the key, the binary.
-#include "compute/opencl_cache.hpp"
+#include "compute/opencl_program.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>

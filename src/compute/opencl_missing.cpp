@@ -1,6 +1,6 @@
 // What stands for OpenCL in a build that was made without its headers.
 
-#include "compute/opencl.hpp"
+#include "compute/backend.hpp"
 
 namespace mha::compute {
 

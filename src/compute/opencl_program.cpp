@@ -4,8 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include "compute/opencl_cache.hpp"
-
 namespace mha::compute {
 namespace {
 

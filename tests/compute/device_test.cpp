@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "catch.hpp"
-#include "compute/opencl.hpp"
+#include "compute/backend.hpp"
 
 namespace mha::test {
 namespace {

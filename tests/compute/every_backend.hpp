@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "compute/backend.hpp"
 #include "compute/cpu_variants.hpp"
-#include "compute/opencl.hpp"
 
 namespace mha::test {
 

@@ -8,7 +8,7 @@
 
 #include "catch.hpp"
 #include "compute/opencl_api.hpp"
-#include "compute/opencl_cache.hpp"
+#include "compute/opencl_program.hpp"
 #include "compute/random_problem.hpp"
 #include "compute/run_helpers.hpp"
 

@@ -1,5 +1,5 @@
 // Writes a page as HTML: one function for each kind of block, and the data from which page.js answers questions.
-#include "show/html/html_writer.hpp"
+#include "show/writers.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

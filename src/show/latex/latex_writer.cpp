@@ -1,5 +1,5 @@
 // Writes a page as LaTeX: one function for each kind of block. What is wider or taller than the page is made smaller.
-#include "show/latex/latex_writer.hpp"
+#include "show/writers.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
 // Entries as formulas of a spreadsheet: SUMPRODUCT, EXP, MAX, SUM, … of their operands' cells, none of them for arrays.
-#include "show/pages/cell_formula.hpp"
+#include "show/pages/page_parts.hpp"
 
 #include "show/words/notation.hpp"
 

@@ -1,10 +1,8 @@
 // The order of the page: what is given, then head by head, then the heads together; item by item in a batch.
-#include "show/pages/describe.hpp"
+#include "show/pages/page_parts.hpp"
 
 #include <map>
 
-#include "show/pages/cell_formula.hpp"
-#include "show/pages/page_parts.hpp"
 #include "show/words/notation.hpp"
 
 namespace mha::show {

@@ -1,10 +1,9 @@
 // What masks do, in words. Queries without a key are told in so few sentences that a thousand of them stay readable.
-#include "show/pages/mask_reason.hpp"
+#include "show/pages/page_parts.hpp"
 
 #include <map>
 
 #include "core/utf8.hpp"
-#include "show/pages/describe.hpp"
 #include "show/words/notation.hpp"
 #include "show/words/number_text.hpp"
 #include "show/words/phrases.hpp"

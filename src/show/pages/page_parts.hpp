@@ -61,4 +61,23 @@ void add_parameters(const Scenes& layers, PageBuilder& page, const AddStep& add_
 // The small print of a step: its meaning, and what its formula alone does not say.
 std::vector<Words> captions_of(const Scene& scene, const Step& step, Place place);
 
+// The trace may lack values: what it does not hold is not shown.
+Document describe(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& options);
+
+// What the person should know before trusting the numbers, for stderr: rows that may attend to no key, by name.
+std::vector<std::string> warnings(const Problem& problem, const PageOptions& options);
+
+// Every mask that hides or changes this entry, in words; empty where none does.
+Words mask_reason(const Scene& scene, const Step& step, Place place, Index query, Index key);
+
+// The queries of one head that may attend to no key, in one sentence; empty where there are none.
+Words keyless_warning(const Scene& scene, Place place);
+
+// Whether the cells of a sheet can compute what the page shows: one item, in f64, of operations that a cell has a formula
+// for, in some thousand cells.
+bool cells_can_compute(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& options);
+
+// One formula of the operands' cells, for a step of which that is true.
+CellFormula cell_formula(const Scene& scene, const Step& step, const Spelling& spelling, EntryAt at);
+
 }  // namespace mha::show

@@ -2,7 +2,7 @@
 #include "show/pages/spelling.hpp"
 
 #include "core/op_rules.hpp"
-#include "show/pages/mask_reason.hpp"
+#include "show/pages/page_parts.hpp"
 #include "show/words/notation.hpp"
 #include "show/words/phrases.hpp"
 

@@ -1,6 +1,6 @@
 // Spells softmax out: one exponential over the sum of those that are normalised with it.
 
-#include "show/pages/mask_reason.hpp"
+#include "show/pages/page_parts.hpp"
 #include "show/pages/spelling.hpp"
 #include "show/words/notation.hpp"
 #include "show/words/phrases.hpp"

@@ -1,8 +1,6 @@
 // One step of the page.
 #include "show/pages/page_parts.hpp"
 
-#include "show/pages/cell_formula.hpp"
-#include "show/pages/mask_reason.hpp"
 #include "show/pages/numpy_code.hpp"
 #include "show/pages/spelling.hpp"
 #include "show/words/notation.hpp"

@@ -1,5 +1,5 @@
 // Writes a page as a workbook: first every matrix gets its place, then cells refer to each other by these.
-#include "show/sheet/sheet_writer.hpp"
+#include "show/writers.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,5 @@
 // Draws weights: a map has a row for each query and a column for each key, lines run from queries to keys.
-#include "show/svg/svg_writer.hpp"
+#include "show/writers.hpp"
 
 #include <array>
 

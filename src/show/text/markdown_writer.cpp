@@ -1,5 +1,5 @@
 // Writes a page as Markdown: one function for each kind of block, and escaping so that every sign stands for itself.
-#include "show/text/text_writer.hpp"
+#include "show/writers.hpp"
 
 #include "show/latex/latex_math.hpp"
 #include "show/text/layout.hpp"

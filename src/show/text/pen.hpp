@@ -3,7 +3,7 @@
 #pragma once
 
 #include "show/document.hpp"
-#include "show/text/text_writer.hpp"
+#include "show/writers.hpp"
 
 namespace mha::show {
 

@@ -1,5 +1,5 @@
 // Writes a page for a terminal or a plain text file: one function for each kind of block.
-#include "show/text/text_writer.hpp"
+#include "show/writers.hpp"
 
 #include <numeric>
 

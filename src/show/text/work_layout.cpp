@@ -34,20 +34,20 @@ struct WorkRow {
 };
 
 // An entry and how far its relations hang: behind it, or below where it leaves them no room.
-struct Entry {
+struct WorkEntry {
   std::string text;
   bool alone;
   int hang;
 };
 
-Entry entry_of(const Work& work, const Pen& pen, int width) {
+WorkEntry entry_of(const Work& work, const Pen& pen, int width) {
   const std::string text = pen.own(work.entry);
   const bool alone = display_width(text) > width / 3;
   return {text, alone, alone ? 1 : display_width(text)};
 }
 
 // Every expression broken into lines of `room` columns; its remark stands at its last line.
-std::vector<WorkRow> rows_of(const Work& work, const Entry& entry, const Pen& pen, int room) {
+std::vector<WorkRow> rows_of(const Work& work, const WorkEntry& entry, const Pen& pen, int room) {
   std::vector<WorkRow> rows;
   if (entry.alone) rows.push_back({entry.text, ""});
   for (const Work::Line& line : work.lines) {
@@ -75,7 +75,7 @@ std::optional<int> remark_column(const std::vector<WorkRow>& rows, int width) {
 // "Y[1,1] = 0.802·1 + 0.797·0   head 1: 0.802"
 // "       + 0.898·1 + 1.798·0   head 2: 0.898"
 std::vector<std::string> on_several_lines(const Work& work, const Pen& pen, int width) {
-  const Entry entry = entry_of(work, pen, width);
+  const WorkEntry entry = entry_of(work, pen, width);
   const int hang = entry.hang + relation_width, room = width - hang;
   std::vector<WorkRow> rows = rows_of(work, entry, pen, room);
   std::optional<int> column = remark_column(rows, width);

@@ -3,7 +3,7 @@
 
 #include "core/trace.hpp"
 #include "io/files/sink.hpp"
-#include "show/pages/describe.hpp"
+#include "show/pages/page_parts.hpp"
 
 namespace mha::study {
 

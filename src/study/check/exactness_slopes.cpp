@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "core/op_rules.hpp"
-#include "core/steepness.hpp"
 #include "study/check/exactness.hpp"
 
 namespace mha::study {

@@ -3,7 +3,7 @@
 
 #include "core/problem.hpp"
 #include "io/files/sink.hpp"
-#include "show/pages/describe.hpp"
+#include "show/pages/page_parts.hpp"
 #include "study/check/grading.hpp"
 #include "study/check/report_words.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "io/files/sink.hpp"
-#include "show/pages/describe.hpp"
+#include "show/pages/page_parts.hpp"
 #include "study/mistakes/simulate.hpp"
 
 namespace mha::study {

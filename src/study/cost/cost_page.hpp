@@ -1,6 +1,7 @@
-// What a problem costs, as a page and as JSON.
+// What a problem costs, as a page and as JSON; and the shapes of its steps.
 #pragma once
 
+#include "core/problem.hpp"
 #include "io/files/sink.hpp"
 #include "show/document.hpp"
 #include "study/cost/cost.hpp"
@@ -24,5 +25,9 @@ void write_cost(io::Sink& sink, const Cost& cost, std::string_view model, std::s
 
 show::Document models_page(Language language);
 void write_models(io::Sink& sink);
+
+// With labels, the entries of Q have names instead (a1, a2, … in head 1, b1, … in head 2) and stand where the split puts
+// them: an Error where there are too many to be looked at.
+show::Document shapes_page(const Problem& problem, bool labels, Language language);
 
 }  // namespace mha::study

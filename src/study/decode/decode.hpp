@@ -4,7 +4,7 @@
 
 #include "compute/engine.hpp"
 #include "io/files/sink.hpp"
-#include "show/pages/describe.hpp"
+#include "show/pages/page_parts.hpp"
 
 namespace mha::study {
 

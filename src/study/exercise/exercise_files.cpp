@@ -1,5 +1,5 @@
 // The empty answer and the mistakes as JSON, in the nested form of a trace.
-#include "study/exercise/exercise_files.hpp"
+#include "study/exercise/exercise.hpp"
 
 #include <fmt/format.h>
 

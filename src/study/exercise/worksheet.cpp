@@ -1,7 +1,5 @@
 // The page of a run before it is run: headings, formulas and given matrices, and blank matrices for the results.
-#include "study/exercise/exercise_files.hpp"
-
-#include <set>
+#include "study/exercise/exercise.hpp"
 
 #include "core/gradient.hpp"
 #include "show/pages/page.hpp"

@@ -1,5 +1,5 @@
 // The page of a computation: its order, its facts, and what the options change.
-#include "show/pages/describe.hpp"
+#include "show/pages/page_parts.hpp"
 
 #include <algorithm>
 

@@ -12,8 +12,8 @@
 #include "core/plan.hpp"
 #include "core/problem.hpp"
 #include "core/trace.hpp"
-#include "show/pages/describe.hpp"
-#include "show/text/text_writer.hpp"
+#include "show/pages/page_parts.hpp"
+#include "show/writers.hpp"
 
 namespace mha::test {
 

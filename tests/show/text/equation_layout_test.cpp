@@ -3,8 +3,8 @@
 
 #include "catch.hpp"
 #include "show/text/matrices.hpp"
-#include "show/text/text_writer.hpp"
 #include "show/text/wrap.hpp"
+#include "show/writers.hpp"
 
 namespace mha::test {
 namespace {

@@ -1,5 +1,5 @@
 // Pages as Markdown: each kind of block, and every sign of a person's words as itself.
-#include "show/text/text_writer.hpp"
+#include "show/writers.hpp"
 
 #include "catch.hpp"
 #include "show/text/matrices.hpp"

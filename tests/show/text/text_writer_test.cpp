@@ -1,5 +1,5 @@
 // The blocks of a page as text: headings, notes, entries that are spelled out, tables, and the cut at steps.
-#include "show/text/text_writer.hpp"
+#include "show/writers.hpp"
 
 #include "catch.hpp"
 #include "show/text/matrices.hpp"

@@ -4,7 +4,7 @@
 #include "catch.hpp"
 #include "compute/random_problem.hpp"
 #include "compute/run_helpers.hpp"
-#include "show/text/text_writer.hpp"
+#include "show/writers.hpp"
 
 namespace mha::test {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "catch.hpp"
-#include "show/text/text_writer.hpp"
+#include "show/writers.hpp"
 #include "study/check/check_helpers.hpp"
 #include "study/check/report_files.hpp"
 

@@ -9,7 +9,6 @@
 #include "io/problem/answer.hpp"
 #include "io/problem/problem_writer.hpp"
 #include "study/check/check.hpp"
-#include "study/exercise/exercise_files.hpp"
 #include "study/mistakes/mistake_problem.hpp"
 
 namespace mha::test {

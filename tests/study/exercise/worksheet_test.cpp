@@ -1,10 +1,9 @@
 // The worksheet of an exercise: everything that is given, nothing that is to be found.
-#include "study/exercise/exercise_files.hpp"
+#include "study/exercise/exercise.hpp"
 
 #include "catch.hpp"
 #include "core/plan.hpp"
-#include "show/text/text_writer.hpp"
-#include "study/exercise/exercise.hpp"
+#include "show/writers.hpp"
 
 namespace mha::test {
 namespace {

@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "compute/run_helpers.hpp"
 #include "core/error.hpp"
-#include "show/text/text_writer.hpp"
+#include "show/writers.hpp"
 #include "study/check/random_study_problem.hpp"
 
 namespace mha::test {

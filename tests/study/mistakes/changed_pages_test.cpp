@@ -3,8 +3,8 @@
 
 #include "catch.hpp"
 #include "fewer_draws.hpp"
-#include "show/pages/describe.hpp"
-#include "show/text/text_writer.hpp"
+#include "show/pages/page_parts.hpp"
+#include "show/writers.hpp"
 #include "study/check/random_study_problem.hpp"
 #include "study/mistakes/mistake.hpp"
 #include "study/mistakes/simulate.hpp"
