@@ -20,14 +20,11 @@ namespace {
 constexpr Text bench_facts{"{} tokens · {} keys · d_model {} · heads {} · {} · repeats {}",
                            "{} 个词元 · {} 个键 · d_model {} · 头数 {} · {} · 重复 {} 次"};
 constexpr Text on_cpu{", kernels {} · threads {}", "，内核 {} · 线程 {}"};
-constexpr Text step_column{"step", "步骤"};
 constexpr Text median_column{"median ms", "中位数 ms"};
 constexpr Text least_column{"least ms", "最少 ms"};
 constexpr Text rate_column{"GFLOP/s", "GFLOP/s"};
 constexpr Text traffic_column{"GB/s", "GB/s"};
 constexpr Text all_steps{"all", "全部"};
-constexpr Text this_machine{"this machine", "本机"};
-constexpr Text this_device{"this device", "该设备"};
 constexpr Text how_reach_is_meant{
     "The last line: a plain product of two large matrices, and a plain copy (read and written); or the best of the steps "
     "above.",
@@ -203,7 +200,7 @@ class Bench {
     std::string where = fmt::format("{} {}", options_.device.description, dtype_name(options_.dtype));
     if (cpu) where += page.say(on_cpu, compute::cpu_kernels_name(plan_), times_.threads);
     page.paragraph(bench_facts, problem_.queries(), problem_.keys(), problem_.d_model(), problem_.heads, where, repeat_);
-    show::Table table{page.header(step_column, median_column, least_column, rate_column, traffic_column), {}, {}};
+    show::Table table{page.header(Text{"step", "步骤"}, median_column, least_column, rate_column, traffic_column), {}, {}};
     table.numeric = {false, true, true, true, true};
     compute::Cost all;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -213,8 +210,8 @@ class Bench {
       table.rows.push_back(row(name_of_step(i), times_.step_ms[i], rates(i)));
     }
     table.rows.push_back(row(page.say(all_steps), times_.total_ms, rates_of(all, times_.total_ms.median, options_.dtype)));
-    table.rows.push_back({page.say(cpu ? this_machine : this_device), std::string(), std::string(),
-                          fmt::format("{:.1f}", reach.gflops), fmt::format("{:.1f}", reach.gbytes_per_s)});
+    table.rows.push_back({page.say(cpu ? Text{"this machine", "本机"} : Text{"this device", "该设备"}), std::string(),
+                          std::string(), fmt::format("{:.1f}", reach.gflops), fmt::format("{:.1f}", reach.gbytes_per_s)});
     page.add(std::move(table));
     if (loop_ms_)
       page.paragraph({"From the projections to the head outputs: {:.3f} ms for all heads at once, {:.3f} ms head by head.",

@@ -81,18 +81,14 @@ study::ExerciseSizes sizes_from(const ExerciseTexts& texts) {
   return sizes;
 }
 
-const study::Difficulty& difficulty_from(const ExerciseTexts& texts) {
-  const std::string name = texts.difficulty.value_or("normal");
-  return study::difficulties[parse_choice("--difficulty", name, column_of(study::difficulties, &study::Difficulty::name))];
-}
-
 ExerciseRequest exercise_request_from(const ExerciseTexts& texts, const World& world) {
   if (!texts.output)
     throw Error(
         {"where to? Name a folder: -o DIR; it is made if it is missing", "写到哪里？请指定文件夹：-o 文件夹；没有就新建"});
   ExerciseRequest request;
   request.sizes = sizes_from(texts);
-  request.difficulty = &difficulty_from(texts);
+  request.difficulty = &study::difficulties[parse_choice("--difficulty", texts.difficulty.value_or("normal"),
+                                                         column_of(study::difficulties, &study::Difficulty::name))];
   request.sizes.activation = request.difficulty->activation;
   request.sizes.final_norm = request.difficulty->final_norm && request.sizes.norm && !request.sizes.norm_behind;
   request.seed = number_or(texts.seed, "--seed", 1, 0, largest_seed);

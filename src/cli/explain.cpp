@@ -25,21 +25,18 @@ struct ExplainTexts {
   ComputationOptionTexts computation;
 };
 
-struct ExplainRequest {
+struct ProblemAndEntries {
   std::string problem = "worked";
   std::vector<std::string> entries;
-  study::Depth depth = 1;
-  Arithmetic arithmetic;
-  show::PageOptions page;
-  bool allow_outside = false;
 };
 
 // What is no entry is the problem.
-void take_words(const std::vector<std::string>& words, ExplainRequest& request) {
+ProblemAndEntries told_apart(const std::vector<std::string>& words) {
+  ProblemAndEntries result;
   std::vector<std::string> problems;
-  for (const std::string& word : words) (study::looks_like_entry(word) ? request.entries : problems).push_back(word);
+  for (const std::string& word : words) (study::looks_like_entry(word) ? result.entries : problems).push_back(word);
   for (const std::string& word : problems)
-    if (problems.size() > 1 || request.entries.empty())
+    if (problems.size() > 1 || result.entries.empty())
       if (io::matrix_name(word))
         throw Error(
             {"'{0}' is a whole matrix; write an entry, such as {0}[1,1]", "'{0}' 是整个矩阵；请写一个元素，例如 {0}[1,1]"},
@@ -48,10 +45,11 @@ void take_words(const std::vector<std::string>& words, ExplainRequest& request) 
     throw Error({"one problem at a time, but '{}' were given; an entry is written such as Y[1,1]",
                  "一次只能有一道题目，而这里给出了 '{}'；元素写作 Y[1,1] 这样"},
                 listed(problems, {"' and '", "' 和 '"}));
-  if (request.entries.empty())
+  if (result.entries.empty())
     throw Error({"which entry? Write it such as 'Y[1,1]', or 'A1[2,*]' for a row",
                  "讲解哪个元素？请写成 'Y[1,1]' 这样，整行写 'A1[2,*]'"});
-  if (!problems.empty()) request.problem = problems.front();
+  if (!problems.empty()) result.problem = problems.front();
+  return result;
 }
 
 study::Depth parse_depth(const std::string& text) {
@@ -59,26 +57,16 @@ study::Depth parse_depth(const std::string& text) {
   return parse_number("--depth", text, 1, deepest);
 }
 
-ExplainRequest explain_request_from(const ExplainTexts& texts, const World& world) {
-  ExplainRequest request;
-  take_words(texts.words, request);
-  if (texts.depth) request.depth = parse_depth(*texts.depth);
-  request.arithmetic = arithmetic_from(texts.computation);
-  request.page = page_from(texts.page, world, request.arithmetic.rounding.value_or(show::PageOptions{}.precision));
-  request.allow_outside = texts.allow_outside;
-  return request;
-}
-
 // The steps behind the entries, computed.
-Trace trace_of(const Plan& plan, const std::vector<study::ExplainedRange>& ranges, const ExplainRequest& request,
-               const World& world) {
+Trace trace_of(const Plan& plan, const std::vector<study::ExplainedRange>& ranges, study::Depth depth,
+               const Arithmetic& arithmetic, const World& world) {
   std::vector<bool> keep(plan.values.size(), false);
   for (const study::ExplainedRange& explained : ranges) {
-    const std::vector<bool> behind = study::values_behind(plan, explained.range, request.depth);
+    const std::vector<bool> behind = study::values_behind(plan, explained.range, depth);
     for (std::size_t id = 0; id < keep.size(); ++id) keep[id] = keep[id] || behind[id];
   }
-  return compute::run(plan, {std::move(keep), request.arithmetic.dtype, request.arithmetic.rounding,
-                             device_from(request.arithmetic, world), request.arithmetic.threads});
+  return compute::run(
+      plan, {std::move(keep), arithmetic.dtype, arithmetic.rounding, device_from(arithmetic, world), arithmetic.threads});
 }
 
 void write_explained_json(const show::Scenes& layers, const std::vector<study::ExplainedRange>& ranges, io::Sink& sink) {
@@ -88,25 +76,28 @@ void write_explained_json(const show::Scenes& layers, const std::vector<study::E
   study::write_explanations(sink, layers, all);
 }
 
-void explain_entries(ExplainRequest request, const ExplainTexts& texts, World& world) {
+void explain_entries(const ExplainTexts& texts, World& world) {
+  const auto [name, entries] = told_apart(texts.words);
+  const study::Depth depth = texts.depth ? parse_depth(*texts.depth) : 1;
+  const Arithmetic arithmetic = arithmetic_from(texts.computation);
+  show::PageOptions page = page_from(texts.page, world, arithmetic.rounding.value_or(show::PageOptions{}.precision));
   Output output(texts.output, page_or_json, style_from(texts.page, world), world);
   const bool json = output.kind() == Format::Kind::json;
-  Problem problem = read_problem(request.problem, world, request.allow_outside);
-  const bool backward = std::any_of(request.entries.begin(), request.entries.end(), study::names_gradient);
+  Problem problem = read_problem(name, world, texts.allow_outside);
+  const bool backward = std::any_of(entries.begin(), entries.end(), study::names_gradient);
   if (backward) problem.loss = loss_from(texts.loss, problem, world);
-  choose_one_item(texts.computation, request.page, problem);
+  choose_one_item(texts.computation, page, problem);
   Plan plan = make_plan(problem);
   if (backward) plan = with_gradient(std::move(plan), *problem.loss);
   std::vector<study::ExplainedRange> ranges;
-  for (const std::string& entry : request.entries)
-    ranges.push_back({study::parse_entry(entry, problem, plan, request.page.index_base), {}});
-  warn_of({&problem, 1}, request.page, world);
+  for (const std::string& entry : entries)
+    ranges.push_back({study::parse_entry(entry, problem, plan, page.index_base), {}});
+  warn_of({&problem, 1}, page, world);
   output.open();
-  const Trace trace = trace_of(plan, ranges, request, world);
-  if (json) request.page.index_base = 1;  // as in all files
-  const show::Scenes layers = show::scenes_of(problem, plan, trace, request.page);
-  for (study::ExplainedRange& explained : ranges)
-    explained.entries = study::explain(layers, explained.range, request.depth);
+  const Trace trace = trace_of(plan, ranges, depth, arithmetic, world);
+  if (json) page.index_base = 1;  // as in all files
+  const show::Scenes layers = show::scenes_of(problem, plan, trace, page);
+  for (study::ExplainedRange& explained : ranges) explained.entries = study::explain(layers, explained.range, depth);
   if (json)
     write_explained_json(layers, ranges, output.sink());
   else
@@ -139,7 +130,7 @@ Action setup_explain(CommandLine& app) {
        {"mha explain 'Y[1,1]' --depth all           ", {"down to X and the weights", "一直讲到 X 和权重矩阵"}},
        {"mha explain 'dW_Q1[1,2]' --loss sum       ", {"an entry of the backward pass", "反向传播的一个元素"}},
        {"mha explain 'head1[2,2]' --round 3         ", {"each step rounded, as with a pencil", "每步四舍五入，如同笔算"}}});
-  return [texts](World& world) { explain_entries(explain_request_from(*texts, world), *texts, world); };
+  return [texts](World& world) { explain_entries(*texts, world); };
 }
 
 }  // namespace mha::cli

@@ -18,12 +18,8 @@ struct MistakesOptions {
   bool allow_outside = false;
 };
 
-constexpr Text all_title{"Mistakes in multi-head attention", "多头注意力中的常见错误"};
-constexpr Text problem_title{"Mistakes that show in this problem", "这道题看得出的错误"};
 constexpr Text shown_count{"{} of {} mistakes show in this problem.", "{1} 种错误中，这道题看得出 {0} 种。"};
 constexpr Text alike_title{"Mistakes that give the same numbers here", "在这道题中数值相同、无法区分的错误"};
-constexpr Text id_header{"id", "标识"};
-constexpr Text what_header{"what was done, and the remedy", "错在哪里，应当怎样"};
 
 // Under the title of the first step that shows them.
 void add_by_step(const std::vector<const study::Mistake*>& list, show::PageBuilder& page, Layout layout = {}) {
@@ -34,7 +30,7 @@ void add_by_step(const std::vector<const study::Mistake*>& list, show::PageBuild
         table.rows.push_back({std::string(mistake->id), study::in_layout(page.say(mistake->what), layout)});
     if (table.rows.empty()) continue;
     page.add(show::StepHeading{{}, show::title(step.step, page.language()), std::string(step.id), {}});
-    table.header = page.header(id_header, what_header);
+    table.header = page.header(Text{"id", "标识"}, Text{"what was done, and the remedy", "错在哪里，应当怎样"});
     page.add(std::move(table));
   }
 }
@@ -44,7 +40,7 @@ void add_ids(const std::vector<std::string_view>& ids, show::PageBuilder& page) 
 }
 
 void list_all(show::PageBuilder& page) {
-  page.title(all_title);
+  page.title({"Mistakes in multi-head attention", "多头注意力中的常见错误"});
   std::vector<const study::Mistake*> all;
   for (const study::Mistake& mistake : study::mistakes()) all.push_back(&mistake);
   add_by_step(all, page);
@@ -82,7 +78,7 @@ void list_for(const Problem& problem, show::PageBuilder& page) {
 
 // Of a stack layer by layer: each reads what the one before gives.
 void list_layers(const Problem& problem, const show::PageOptions& options, show::PageBuilder& page) {
-  page.title(problem_title);
+  page.title({"Mistakes that show in this problem", "这道题看得出的错误"});
   if (problem.layers.empty()) return list_for(problem, page);
   const std::vector<Problem> layers = study::layered(problem).problems;
   for (int i = 0; i < problem.layer_count(); ++i) {

@@ -12,8 +12,6 @@
 namespace mha::cli {
 namespace {
 
-constexpr Text prompt = {"[Enter: next step, q: end] ", "（回车：下一步；q：结束）"};
-
 // Hands over every key at once, without an Enter, until it is given up; keys that end or stop a program are keys as well,
 // so that none leaves the terminal in this state.
 class KeyByKey {
@@ -107,7 +105,7 @@ void show_step_by_step(const show::Document& page, const show::TextStyle& style,
     world.out.write(show::write_text(pieces[i], style));
     world.out.flush();
     if (i + 1 == pieces.size()) return;
-    world.err.write(prompt.in(page.language));
+    world.err.write(Text{"[Enter: next step, q: end] ", "（回车：下一步；q：结束）"}.in(page.language));
     world.err.flush();
     const bool more = wants_more(world.input);
     world.err.write("\n");

@@ -48,7 +48,7 @@ class Sections {
       page_.section({layer_heading(scene), input_symbol(scene) + " → " + result_symbol(scene)}, Section::Level::item);
       add_layer_facts(scene, page_);
     }
-    add_phase(scene, Phase::before, 0, {page_.say(phrase::before_the_heads)});
+    add_phase(scene, Phase::before, 0, {page_.say({"Before the heads", "进入各头之前"})});
     add_phase(scene, Phase::packed, 0, {page_.say(phrase::all_heads_at_once)});
     for (Index head = 0; head < scene.problem.heads; ++head)
       if (scene.options.selection.has_head(head)) add_phase(scene, Phase::head, head, head_heading(scene.problem, head));
@@ -66,7 +66,7 @@ class Sections {
         if (scene->options.selection.has_head(head))
           add_phase(*scene, Phase::head, head, head_heading(scene->problem, head));
       add_phase(*scene, Phase::packed, 0, {page_.say(phrase::all_heads_at_once)});
-      add_phase(*scene, Phase::before, 0, {page_.say(phrase::back_at_the_input)});
+      add_phase(*scene, Phase::before, 0, {page_.say({"Back at the input", "回到输入"})});
     }
   }
 
@@ -74,7 +74,7 @@ class Sections {
   void add_parameters() {
     shows_backward_ = true;
     for (auto scene = layers_.rbegin(); scene != layers_.rend(); ++scene)
-      add_phase(*scene, Phase::parameters, 0, {page_.say(phrase::of_parameters)});
+      add_phase(*scene, Phase::parameters, 0, {page_.say({"Gradients of the parameters", "各参数的梯度"})});
   }
 
   // A section for the chosen steps of this phase, if there are any.
@@ -117,7 +117,7 @@ class Sections {
   }
 
   std::vector<Words> head_heading(const Problem& problem, Index head) const {
-    std::vector<Words> parts{page_.say(phrase::head_of, page_.counted(head), problem.heads)};
+    std::vector<Words> parts{page_.say({"Head {} of {}", "头 {}（共 {} 个）"}, page_.counted(head), problem.heads)};
     if (!problem.head_names.empty())
       if (const std::string& name = problem.head_names[static_cast<std::size_t>(head)]; !name.empty())
         parts.push_back(Words().quote(name));

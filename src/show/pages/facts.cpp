@@ -16,7 +16,7 @@ class FactsOf {
   Facts facts(bool computed) {
     sizes_of_input();
     if (scene_.is_stack())
-      add_count(scene_.whole.layer_count(), phrase::one_layer, phrase::layers);
+      add_count(scene_.whole.layer_count(), Text{"1 layer", "1 层"}, phrase::layers);
     else
       layer();
     if (computed) arithmetic();
@@ -63,11 +63,11 @@ class FactsOf {
   Index batch_size() const { return scene_.options.chosen_item ? scene_.options.chosen_item->count : problem_.batch(); }
 
   void rules() {
-    if (problem_.layout == Layout::torch) add(phrase::torch);
+    if (problem_.layout == Layout::torch) add({"weights stored out×in", "权重矩阵按“输出×输入”存放"});
     for (int op = 0; !info_of(static_cast<Op>(op)).name.empty(); ++op)
       if (std::string rule = rule_text(scene_, static_cast<Op>(op)); !rule.empty())
         facts_.parts.emplace_back(std::move(rule));
-    if (problem_.residual) add(phrase::with_residual);
+    if (problem_.residual) add({"residual", "有残差连接"});
   }
 
   void arithmetic() {
@@ -111,7 +111,7 @@ bool shows_rounded(const Scene& scene) {
 std::string fused_text(const Scene& scene) {
   const Problem& problem = scene.problem;
   const Index q = problem.heads * problem.d_k(), kv = problem.kv_heads * problem.d_k(), base = scene.options.index_base;
-  const Text& lines = problem.layout == Layout::torch ? phrase::fused_rows : phrase::fused_columns;
+  const Text lines = problem.layout == Layout::torch ? Text{"rows", "行"} : Text{"columns", "列"};
   return say(scene.options.language, phrase::fused_convention, say(scene.options.language, lines),
              range_text(0, q - 1, base), range_text(q, q + kv - 1, base), range_text(q + kv, q + 2 * kv - 1, base));
 }

@@ -28,9 +28,9 @@ class MaskReason {
       case Mask::Kind::window:
         return key_ < stands_at ? told(phrase::window_left, stands_at - key_, mask.left.value_or(0))
                                 : told(phrase::window_right, key_ - stands_at, mask.right.value_or(0));
-      case Mask::Kind::padding: return told(phrase::padding);
-      case Mask::Kind::allow: return told(phrase::allow);
-      case Mask::Kind::block: return told(phrase::block);
+      case Mask::Kind::padding: return told({"padding: {1} is no token", "填充：{1}不是真实词元"});
+      case Mask::Kind::allow: return told({"the allow mask has 0 here", "允许掩码在此处为 0"});
+      case Mask::Kind::block: return told({"the block mask has 1 here", "屏蔽掩码在此处为 1"});
       case Mask::Kind::add: return added == minus_infinity ? told(phrase::add) : Words();
       case Mask::Kind::alibi: {
         const Index distance = std::abs(key_ - stands_at);
@@ -69,7 +69,7 @@ std::string ranges_text(const Scene& scene, const Indices& indices) {
   for (std::size_t first = 0; first < indices.size();) {
     std::size_t last = first;
     while (last + 1 < indices.size() && indices[last + 1] == indices[last] + 1) ++last;
-    if (++count > most_ranges) return say(language, phrase::list_goes_on, text, indices.size());
+    if (++count > most_ranges) return say(language, {"{}, … ({} in all)", "{}、…（共 {} 个）"}, text, indices.size());
     if (first > 0) text += say(language, phrase::comma);
     text += range_text(indices[first], indices[last], scene.options.index_base);
     first = last + 1;
@@ -98,7 +98,7 @@ std::vector<Words> keyless_sentences(const Scene& scene, Index item, const std::
   std::vector<Words> result;
   for (const auto& [queries, heads] : heads_of) {
     const bool in_all = static_cast<Index>(heads.size()) == scene.problem.heads;
-    const Text& phrase = heads.size() == 1 ? phrase::in_head : phrase::in_heads;
+    const Text phrase = heads.size() == 1 ? Text{" in head {}", "在头 {} 中"} : Text{" in heads {}", "在头 {} 中"};
     const std::string where = in_all ? "" : say(scene.options.language, phrase, ranges_text(scene, heads));
     result.push_back(keyless_sentence(scene, item, queries, where));
   }
@@ -170,7 +170,7 @@ std::vector<std::string> warnings(const Scene& scene) {
       break;
     }
     const Index number = scene.counted(options.chosen_item ? options.chosen_item->item : item);
-    const std::string prefix = scene.problem.batched ? say(options.language, phrase::in_item, number) : "";
+    const std::string prefix = scene.problem.batched ? say(options.language, {"item {}: ", "样本 {}："}, number) : "";
     for (const Words& words : keyless_sentences(scene, item, by_head)) result.push_back(prefix + plain_text(words));
   }
   return result;

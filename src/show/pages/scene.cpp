@@ -92,11 +92,11 @@ const std::vector<std::string>& labels_of(const Problem& problem, Axis axis, Ind
 }
 
 Words query_name(const Scene& scene, Index item, Index query) {
-  return named(scene, phrase::query, Axis::queries, item, query);
+  return named(scene, Text{"query {}", "查询 {}"}, Axis::queries, item, query);
 }
 
 Words key_name(const Scene& scene, Index item, Index key) {
-  return named(scene, phrase::key, Axis::keys, item, key);
+  return named(scene, Text{"key {}", "键 {}"}, Axis::keys, item, key);
 }
 
 const Tensor* numbers_of(const Scene& scene, ValueId id) {

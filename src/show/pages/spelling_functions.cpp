@@ -23,10 +23,10 @@ Spelling::RightSide Spelling::norm(const Terms& terms, EntryAt at, As as) const 
     const bool names = words == As::names;
     const std::string x = word({0, place_, at}, words), eps = full_text(rule.eps);
     const std::string spread = !names     ? computed().fixed(variance)
-                               : is_layer ? say_it(phrase::variance_name)
-                                          : say_it(phrase::mean_square_name);
+                               : is_layer ? say_it({"variance", "方差"})
+                                          : say_it({"mean square", "均方"});
     const std::string root = rule.eps_outside ? "√" + spread + " + " + eps : "√(" + spread + " + " + eps + ")";
-    std::string text = is_layer ? "(" + x + " − " + (names ? say_it(phrase::mean_name) : computed().term(mean)) + ")" : x;
+    std::string text = is_layer ? "(" + x + " − " + (names ? say_it({"mean", "均值"}) : computed().term(mean)) + ")" : x;
     text += " / " + (rule.eps_outside ? "(" + root + ")" : root);
     for (const Factors& term : terms)
       if (term.front().operand > 0) text += (term.front().operand == 1 ? " × " : " + ") + word(term.front(), words);
@@ -35,7 +35,7 @@ Spelling::RightSide Spelling::norm(const Terms& terms, EntryAt at, As as) const 
   RightSide right = equal_to(line(as));
   if (as == As::numbers)
     right.remark = is_layer ? say_it(phrase::variance, computed().fixed(mean), computed().fixed(variance))
-                            : say_it(phrase::mean_square, computed().fixed(variance));
+                            : say_it({"mean square {} of this row", "本行均方 {}"}, computed().fixed(variance));
   return right;
 }
 
@@ -112,9 +112,10 @@ Spelling::RightSide Spelling::norm_slope(EntryAt at, As as) const {
   text += " − " + (names ? "x̂·" + say_it(phrase::mean_of, "h ∘ x̂") : fixed(normed(at.column)) + "·" + fixed(along));
   RightSide right = equal_to("(" + text + ") / " + (names ? "σ" : fixed(root)));
   if (names) return right;
-  right.remark =
-      is_layer ? say_it(phrase::means_of_slope, of_h, fixed(normed(at.column)), fixed(mean), fixed(along), fixed(root))
-               : say_it(phrase::mean_of_slope, of_h, fixed(normed(at.column)), fixed(along), fixed(root));
+  right.remark = is_layer ? say_it({"h = {}, x̂ = {}, mean of h {}, mean of h ∘ x̂ {}, σ = {}",
+                                    "h = {}，x̂ = {}，h 的均值 {}，h ∘ x̂ 的均值 {}，σ = {}"},
+                                   of_h, fixed(normed(at.column)), fixed(mean), fixed(along), fixed(root))
+                          : say_it(phrase::mean_of_slope, of_h, fixed(normed(at.column)), fixed(along), fixed(root));
   return right;
 }
 
@@ -127,7 +128,7 @@ EntryAt Spelling::first_turned() const {
 
 // (a, b) → (a·cos − b·sin, a·sin + b·cos)
 Spelling::RightSide Spelling::rotation(const Terms& terms, Index row, As as, bool in_full) const {
-  if (terms.size() == 1) return taken_over(terms[0][0], as, in_full, say_it(phrase::not_rotated));
+  if (terms.size() == 1) return taken_over(terms[0][0], as, in_full, say_it({"this column is not turned", "此列不旋转"}));
   const bool is_first = terms[0][1].operand == 1;  // the cosine goes with the first column
   const ReadEntry &cosine = terms[is_first ? 0 : 1][1], &sine = terms[is_first ? 1 : 0][1];
   const std::string left = word(terms[0][0], as), right = word(terms[1][0], as);

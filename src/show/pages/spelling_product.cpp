@@ -73,7 +73,7 @@ Spelling::RightSide Spelling::product_by_head(const Terms& terms, Index heads, A
     const Index first = head * d_v;
     double sum = 0;
     for (Index i = first; i < first + d_v; ++i) sum += term_value(terms[static_cast<std::size_t>(i)]);
-    Words share = say_it(phrase::head_share, scene_.counted(head), result_.style().text(sum));
+    Words share = say_it({"head {}: {}", "头 {}：{}"}, scene_.counted(head), result_.style().text(sum));
     right.lines.push_back({head == 0 ? "=" : "+", sum_text(terms, first, first + d_v, most, as),
                            as == As::numbers ? std::move(share) : Words()});
   }

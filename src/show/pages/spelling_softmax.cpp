@@ -74,7 +74,7 @@ Spelling::RightSide Spelling::softmax(const Terms& slice, EntryAt at, As as) con
     const bool is_row = step_.softmax.over == Softmax::Over::row;
     return {{},
             is_row ? say_words(language, phrase::no_key_here, {query_name(scene_, place_.item, at.row)})
-                   : Words(say_it(phrase::all_hidden))};
+                   : Words(say_it({"all entries over which it is taken are −∞", "参与计算的所有元素均为 −∞"}))};
   }
   const bool shifted = maximum_of(slice).has_value();
   const double shift = shifted ? largest : 0;
@@ -99,7 +99,7 @@ Spelling::RightSide Spelling::softmax(const Terms& slice, EntryAt at, As as) con
   };
   const bool rounded = std::any_of(slice.begin(), slice.end(), is_rounded);
   right.lines.push_back({"=", computed().fixed(power(number(own) - shift)) + " / " + computed().fixed(total),
-                         rounded ? Words(say_it(phrase::unrounded_powers)) : Words()});
+                         rounded ? Words(say_it({"with the exponents unrounded", "指数未经舍入"})) : Words()});
   if (shifted) right.remark.add(say_it(phrase::maximum_subtracted, style.text(largest)));
   if (terms > most_exponentials) right.remark.add(shifted ? " " : "").add(say_it(phrase::terms, terms));
   return right;

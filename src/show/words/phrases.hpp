@@ -56,8 +56,6 @@ inline constexpr Text scale{"scale {}", "缩放因子 {}"};
 inline constexpr Text no_scale{"no scale", "不缩放"};
 inline constexpr Text softcap{"softcap {}", "软截断 {}"};
 inline constexpr Text layers{"{} layers", "{} 层"};
-inline constexpr Text one_layer{"1 layer", "1 层"};
-inline constexpr Text with_residual{"residual", "有残差连接"};
 inline constexpr Text layer_norm{"layer", "层"};
 inline constexpr Text rms_norm{"rms", " RMS "};
 inline constexpr Text pre_norm{"{} norm before", "先做{}归一化"};
@@ -67,7 +65,6 @@ inline constexpr Text gated_mlp{"MLP {}, {} with a gate", "MLP {}，{}，带门�
 inline constexpr Text rope{"rope {}, base {}", "旋转位置编码 {}，底数 {}"};
 inline constexpr Text half{"half", "前后两半配对"};
 inline constexpr Text interleaved{"interleaved", "相邻两列配对"};
-inline constexpr Text torch{"weights stored out×in", "权重矩阵按“输出×输入”存放"};
 inline constexpr Text one_decimal{"1 decimal", "1 位小数"};
 inline constexpr Text decimals{"{} decimals", "{} 位小数"};
 inline constexpr Text rounded{"each step rounded to {}", "每步四舍五入到 {}"};
@@ -84,13 +81,9 @@ inline constexpr Text and_torch{" Weights are stored out×in, as in PyTorch's Li
                                 "权重矩阵按“输出×输入”存放（同 PyTorch 的 Linear），使用时转置：X·Wᵀ。"};
 inline constexpr Text fused_convention{" W_Q, W_K and W_V are cut from one W_QKV: its {} {}, {} and {}.",
                                        "W_Q、W_K、W_V 取自同一个 W_QKV：依次为第 {1} {0}、第 {2} {0}、第 {3} {0}。"};
-inline constexpr Text fused_columns{"columns", "列"};
-inline constexpr Text fused_rows{"rows", "行"};
 
 // The backward pass.
 inline constexpr Text backward_title{"Backward pass, step by step", "反向传播，逐步计算"};
-inline constexpr Text of_parameters{"Gradients of the parameters", "各参数的梯度"};
-inline constexpr Text back_at_the_input{"Back at the input", "回到输入"};
 inline constexpr Text loss{"Loss", "损失"};
 inline constexpr Text loss_meaning{"how far {} is from what it should be, as one number",
                                    "{} 与应有结果的差距，用一个数表示"};
@@ -125,11 +118,9 @@ inline constexpr Text group_is_added{"the heads of a group share {}: what comes 
 // Section headings.
 inline constexpr Text item_of{"Item {} of {}", "样本 {}（共 {} 个）"};
 inline constexpr Text all_heads_at_once{"All heads at once", "所有头一起投影"};
-inline constexpr Text head_of{"Head {} of {}", "头 {}（共 {} 个）"};
 inline constexpr Text uses_kv_head{"uses key/value head {}", "使用键值头 {}"};
 inline constexpr Text heads_together{"All heads together", "各头合在一起"};
 inline constexpr Text layer_of{"Layer {} of {}", "第 {} 层（共 {} 层）"};
-inline constexpr Text before_the_heads{"Before the heads", "进入各头之前"};
 inline constexpr Text each_token_by_itself{"MLP, each token by itself", "MLP：每个词元各自计算"};
 inline constexpr Text behind_all_layers{"At the end", "最后"};
 
@@ -154,12 +145,8 @@ inline constexpr Text columns_of_packed{"{}, columns {}", "{} 的第 {} 列"};
 inline constexpr Text column_of_packed{"{}, column {}", "{} 的第 {} 列"};
 inline constexpr Text each_row{"{}, each row", "{}，逐行"};
 inline constexpr Text is_next_input{"this is {}, which layer {} reads", "这就是 {}，由第 {} 层读取"};
-inline constexpr Text mean_name{"mean", "均值"};
-inline constexpr Text variance_name{"variance", "方差"};
 inline constexpr Text mean_of{"mean of {}", "{} 的均值"};
-inline constexpr Text mean_square_name{"mean square", "均方"};
 inline constexpr Text variance{"mean {} and variance {} of this row", "本行均值 {}，方差 {}"};
-inline constexpr Text mean_square{"mean square {} of this row", "本行均方 {}"};
 inline constexpr Text each_column{"{}, each column", "{}，逐列"};
 inline constexpr Text over_heads{"{}, over the heads", "{}，跨各头"};
 inline constexpr Text over_matrix{"{}, over the whole matrix", "{}，对整个矩阵"};
@@ -181,8 +168,6 @@ inline constexpr Text through_layer_norm{"(h − mean of h − x̂ ∘ mean of h
                                          "(h − h 的均值 − x̂ ∘ (h ∘ x̂ 的均值)) / σ，h = {}，逐行"};
 inline constexpr Text through_rms_norm{"(h − x̂ ∘ mean of h ∘ x̂) / σ, h = {}, each row",
                                        "(h − x̂ ∘ (h ∘ x̂ 的均值)) / σ，h = {}，逐行"};
-inline constexpr Text means_of_slope{"h = {}, x̂ = {}, mean of h {}, mean of h ∘ x̂ {}, σ = {}",
-                                     "h = {}，x̂ = {}，h 的均值 {}，h ∘ x̂ 的均值 {}，σ = {}"};
 inline constexpr Text mean_of_slope{"h = {}, x̂ = {}, mean of h ∘ x̂ {}, σ = {}", "h = {}，x̂ = {}，h ∘ x̂ 的均值 {}，σ = {}"};
 inline constexpr Text identity_output{"W_O is the identity: the heads are not mixed", "W_O 为单位矩阵：各头的结果不再混合"};
 
@@ -201,14 +186,8 @@ inline constexpr Text left_out_both{"rows {} and columns {} of {}", "{2} 的第 
 
 // Entries that are spelled out.
 inline constexpr Text terms{"({} terms)", "（共 {} 项）"};
-inline constexpr Text query{"query {}", "查询 {}"};
-inline constexpr Text key{"key {}", "键 {}"};
-inline constexpr Text head_share{"head {}: {}", "头 {}：{}"};
-inline constexpr Text unrounded_powers{"with the exponents unrounded", "指数未经舍入"};
 inline constexpr Text maximum_subtracted{"the row's maximum, {}, is subtracted first", "先减去本行最大值 {}"};
-inline constexpr Text not_rotated{"this column is not turned", "此列不旋转"};
 inline constexpr Text angle{"angle {0}·{1}^({2}) = {3} at position {0}", "位置 {0} 处的角度 {0}·{1}^({2}) = {3}"};
-inline constexpr Text all_hidden{"all entries over which it is taken are −∞", "参与计算的所有元素均为 −∞"};
 inline constexpr Text no_key_here{"{0} may attend to no key", "{0}没有可看的键"};
 
 // Why a mask hides an entry.
@@ -217,21 +196,14 @@ inline constexpr Text causal_shifted{"causal: {1} comes after {0}, which stands 
                                      "因果掩码：{0}位于键 {2}，{1}在其后"};
 inline constexpr Text window_left{"window: {1} is {2} before {0}, more than {3}", "窗口：{1}在{0}之前 {2} 位，超过 {3}"};
 inline constexpr Text window_right{"window: {1} is {2} after {0}, more than {3}", "窗口：{1}在{0}之后 {2} 位，超过 {3}"};
-inline constexpr Text padding{"padding: {1} is no token", "填充：{1}不是真实词元"};
-inline constexpr Text allow{"the allow mask has 0 here", "允许掩码在此处为 0"};
-inline constexpr Text block{"the block mask has 1 here", "屏蔽掩码在此处为 1"};
 inline constexpr Text add{"the mask adds −∞ here", "加性掩码在此处加 −∞"};
 inline constexpr Text alibi{"alibi: minus the head's slope {2} × distance {3}", "ALiBi：减去斜率 {2} × 距离 {3}"};
 
 // Rows without a key.
 inline constexpr Text no_key{"{0} may attend to no key{1}: weights 0, head output 0",
                              "{0}{1}没有可看的键：权重为 0，头的输出为 0"};
-inline constexpr Text in_head{" in head {}", "在头 {} 中"};
-inline constexpr Text in_heads{" in heads {}", "在头 {} 中"};
-inline constexpr Text in_item{"item {}: ", "样本 {}："};
 inline constexpr Text in_layer{"layer {}: ", "第 {} 层："};
 inline constexpr Text queries{"queries {}", "查询 {}"};
-inline constexpr Text list_goes_on{"{}, … ({} in all)", "{}、…（共 {} 个）"};
 inline constexpr Text more_items{"{} more items have queries that may attend to no key",
                                  "另有 {} 个样本也有查询没有可看的键"};
 

@@ -8,11 +8,8 @@
 namespace mha::study {
 namespace {
 
-constexpr Text compare_title{"Two computations, step by step", "两种计算，逐步对照"};
 constexpr Text sides{"left: {0} · right: {1}", "左：{0} · 右：{1}"};
 constexpr Text equal{"equal on both sides: {}", "两边相同：{}"};
-constexpr Text left_matrix{"left {}", "左 {}"};
-constexpr Text right_matrix{"right {}", "右 {}"};
 constexpr Text star_legend{"* marks an entry that is not the same on both sides", "* 标出两边不同的元素"};
 constexpr Text unlike_shapes{"another shape: {} and {}", "形状不同：{} 和 {}"};
 constexpr Text largest{"largest difference {0} at [{1},{2}]: {3} and {4}", "最大差 {0}，在 [{1},{2}]：{3} 和 {4}"};
@@ -26,7 +23,7 @@ class ComparePage {
       : left_(left), right_(right), options_(options), page_(options.language, options.index_base) {}
 
   show::Document write(const Comparison& comparison, const std::vector<show::Words>& remarks) {
-    page_.title(compare_title);
+    page_.title({"Two computations, step by step", "两种计算，逐步对照"});
     page_.paragraph(show::say_words(options_.language, sides, {left_.name, right_.name}));
     for (const show::Words& remark : remarks) page_.paragraph(remark);
     for (const HeadRow& row : right_.rows)
@@ -92,8 +89,8 @@ class ComparePage {
     page_.add(show::StepHeading{{}, show::title(matrix.step, page_.language()), symbol(matrix), verdict(matrix, is_first)});
     if (matrix.verdict == MatrixVerdict::different) add_difference(matrix);
     if (matrix.verdict == MatrixVerdict::different || matrix.verdict == MatrixVerdict::other_shape)
-      page_.add(
-          show::Equation{{numbers(left_, left_matrix, matrix), std::string("≠"), numbers(right_, right_matrix, matrix)}});
+      page_.add(show::Equation{{numbers(left_, Text{"left {}", "左 {}"}, matrix), std::string("≠"),
+                                numbers(right_, Text{"right {}", "右 {}"}, matrix)}});
   }
 
   std::string symbol(const ComparedMatrix& matrix) const {

@@ -10,7 +10,6 @@
 namespace mha::study {
 namespace {
 
-constexpr Text cost_title{"What attention costs", "注意力的开销"};
 constexpr Text how_counted{
     "Counted from the shapes alone. A multiply-add is one product that is added to a sum; those of matrix products are "
     "counted, hidden entries among them. Exponentials are those of the softmax. n tokens, m keys, h heads, g key/value "
@@ -42,17 +41,12 @@ constexpr Text rank_of_scores{"A head's scores Q·Kᵀ have rank d_k = {} at mos
                               "每个头的注意力分数 Q·Kᵀ 的秩至多为 d_k = {}。{}"};
 constexpr Text not_always_better{" More heads of less width are not always better.", "头更多而更窄，未必更好。"};
 constexpr Text model_column{"name", "名称"};
-constexpr Text not_d_model{"* h·d_k is not d_model: the heads are wider or narrower than d_model/h.",
-                           "* h·d_k 不等于 d_model：头比 d_model/h 更宽或更窄。"};
-constexpr Text counted_parameters{
-    "Parameters of the four projections, biases among them; `mha cost --model NAME --tokens N` tells the rest.",
-    "只计四个投影的参数，偏置也算在内；其余见 `mha cost --model NAME --tokens N`。"};
 
 class CostPage {
  public:
   CostPage(const Cost& cost, Language language)
       : cost_(cost), layer_(cost.problem.layer(0)), names_(layer_, cost.plan), page_(language) {
-    page_.title(cost_title, cost.problem.title);
+    page_.title({"What attention costs", "注意力的开销"}, cost.problem.title);
     add_sizes();
     page_.paragraph(how_counted);
   }
@@ -333,8 +327,11 @@ show::Document models_page(Language language) {
     sources.rows.push_back({std::string(model.name), std::string(model.source)});
   }
   page.add(std::move(table));
-  page.paragraph(not_d_model);
-  page.paragraph(counted_parameters);
+  page.paragraph({"* h·d_k is not d_model: the heads are wider or narrower than d_model/h.",
+                  "* h·d_k 不等于 d_model：头比 d_model/h 更宽或更窄。"});
+  page.paragraph(
+      {"Parameters of the four projections, biases among them; `mha cost --model NAME --tokens N` tells the rest.",
+       "只计四个投影的参数，偏置也算在内；其余见 `mha cost --model NAME --tokens N`。"});
   page.add(std::move(sources));
   return page.take();
 }

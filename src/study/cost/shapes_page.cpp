@@ -11,25 +11,18 @@
 namespace mha::study {
 namespace {
 
-constexpr Text shapes_title{"Shapes, step by step", "逐步看形状"};
 constexpr Text how_shown{
     "Beside each formula the shapes for one head, below it those of PyTorch's tensors: all heads at once, all items of a "
     "batch too. `@` multiplies the last two axes.",
     "每个公式旁边是一个头的形状，下面是 PyTorch 张量的形状：所有头一起，批次中的所有样本也一起。`@` "
     "对最后两轴做矩阵乘法。"};
 constexpr Text in_each_head{"In each of {} heads", "每个头（共 {} 个）"};
-constexpr Text labels_heading{"Where the entries go", "各元素到哪里去"};
 constexpr Text label_meaning{
     "{0}1 … {0}{1} are the entries of Q in head 1, {2}1 … {2}{1} those in head {3}, row by row; in every item likewise.",
     "{0}1 … {0}{1} 是 Q 在头 1 中的元素，{2}1 … {2}{1} 是头 {3} 中的元素，逐行编号；每个样本都是如此。"};
-constexpr Text product_caption{"the product, {}", "乘积，{}"};
 constexpr Text view_caption{"view {}: nothing moves, each row is cut into {} pieces", "view {}：元素不动，每行切成 {} 段"};
-constexpr Text transpose_caption{"transpose {}: now each head is a matrix of its own",
-                                 "transpose {}：现在每个头自成一个矩阵"};
 constexpr Text reshape_alone{"reshape {} without the transpose: the heads are mixed up, which is wrong",
                              "只做 reshape {} 而不交换两轴：各头的元素混在一起，这是错的"};
-constexpr Text back_caption{"and back: transpose {}, reshape {}", "再变回去：transpose {}，reshape {}"};
-constexpr Text token_name{"token {}", "词元 {}"};
 constexpr Text head_name{"head {}", "头 {}"};
 
 constexpr Index most_labels = 240;
@@ -39,7 +32,7 @@ class ShapesPage {
  public:
   ShapesPage(const Problem& problem, Language language) : problem_(problem), plan_(make_plan(problem)), page_(language) {
     options_.language = language;
-    page_.title(shapes_title, problem_.title);
+    page_.title({"Shapes, step by step", "逐步看形状"}, problem_.title);
   }
 
   show::Document write() {
@@ -152,17 +145,17 @@ class ShapesPage {
         whole[static_cast<std::size_t>(i / to.cols * width + column)] = by_head.back();
       }
     const std::string all = axes_of(plan_.value(split.in[0])), heads = axes_of(plan_.value(split.out));
-    page_.section({page_.say(labels_heading)});
+    page_.section({page_.say({"Where the entries go", "各元素到哪里去"})});
     page_.paragraph(label_meaning, "a", each, static_cast<char>('a' + to.heads - 1), to.heads);
-    page_.caption(product_caption, all);
+    page_.caption({"the product, {}", "乘积，{}"}, all);
     add_matrices({"Q", "Q"}, 1, to.rows, width, whole);
     page_.caption(view_caption, view_of(to), to.heads);
-    add_matrices(token_name, to.rows, to.heads, to.cols, whole);
-    page_.caption(transpose_caption, heads);
+    add_matrices(Text{"token {}", "词元 {}"}, to.rows, to.heads, to.cols, whole);
+    page_.caption({"transpose {}: now each head is a matrix of its own", "transpose {}：现在每个头自成一个矩阵"}, heads);
     add_matrices(head_name, to.heads, to.rows, to.cols, by_head);
     page_.caption(reshape_alone, heads);
     add_matrices(head_name, to.heads, to.rows, to.cols, whole);
-    page_.caption(back_caption, view_of(to), all);
+    page_.caption({"and back: transpose {}, reshape {}", "再变回去：transpose {}，reshape {}"}, view_of(to), all);
     add_matrices({"Concat", "Concat"}, 1, to.rows, width, whole);
   }
 

@@ -7,20 +7,15 @@
 namespace mha::study {
 namespace {
 
-constexpr Text decode_title{"Multi-head attention, token by token", "多头注意力，逐个词元"};
 constexpr Text one_after_another{
     "Each step has the new rows of X alone and reads the keys and values of earlier tokens from a cache. Within a step all "
     "heads are computed at once, but step t+1 needs the token that step t wrote; here its row of X is given.",
     "每一步只计算 X 的新行，前面词元的键和值从缓存读取。在同一步里，各个头是同时计算的；但第 t+1 步要用到第 t "
     "步写出的词元，这里由题目给出它在 X 中的行。"};
-constexpr Text step_of{"Step {} of {}", "第 {} 步（共 {} 步）"};
 constexpr Text token{"token {0}", "词元 {0}"};
 constexpr Text prompt_tokens{"the prompt, tokens {0}", "提示，词元 {0}"};
 constexpr Text leaving{"window: leaving the cache, since no later query can see them: keys {}",
                        "窗口：离开缓存，因为后面的查询都看不到：键 {}"};
-constexpr Text what_it_saves{"What the cache saves", "缓存省了什么"};
-constexpr Text with_cache{"with the cache", "有缓存"};
-constexpr Text without_cache{"without", "无缓存"};
 constexpr Text projected{"rows projected to Q, K and V", "投影成 Q、K、V 的行"};
 constexpr Text multiply_adds_name{"multiply-adds", "乘加"};
 constexpr Text without_means{"Without the cache each step would compute all rows up to its own again: {}.",
@@ -48,11 +43,11 @@ void add_step(const DecodedStep& step, const show::Scenes& layers, const show::W
 }
 
 void add_savings(const Problem& problem, const Decoding& decoding, show::PageBuilder& page) {
-  page.section({page.say(what_it_saves)}, show::Section::Level::item);
+  page.section({page.say({"What the cache saves", "缓存省了什么"})}, show::Section::Level::item);
   const auto row = [&](const Text& name, const Multiplied& pair) {
     return std::vector<show::Words>{page.say(name), grouped_digits(pair.cached), grouped_digits(pair.anew)};
   };
-  page.add(show::Table{page.header(Text{}, with_cache, without_cache),
+  page.add(show::Table{page.header(Text{}, Text{"with the cache", "有缓存"}, Text{"without", "无缓存"}),
                        {row(projected, decoding.projected_tokens), row(multiply_adds_name, decoding.multiply_adds)},
                        {false, true, true}});
   const auto lengths = [&](Index i) {
@@ -70,7 +65,7 @@ void add_savings(const Problem& problem, const Decoding& decoding, show::PageBui
 
 show::Document decoding_page(const Problem& problem, const Decoding& decoding, const show::PageOptions& options) {
   show::PageBuilder page(options.language, options.index_base);
-  page.title(decode_title, problem.title);
+  page.title({"Multi-head attention, token by token", "多头注意力，逐个词元"}, problem.title);
   show::add_facts(show::scenes_of(problem, decoding.whole, decoding.run, options), page);
   page.paragraph(one_after_another);
   show::add_description(problem.description, page);
@@ -79,7 +74,7 @@ show::Document decoding_page(const Problem& problem, const Decoding& decoding, c
   for (std::size_t i = 0; i < decoding.steps.size(); ++i) {
     const DecodedStep& step = decoding.steps[i];
     add_step(step, show::scenes_of(problem, step.plan, step.trace, options),
-             page.say(step_of, i + 1, decoding.steps.size()), page);
+             page.say({"Step {} of {}", "第 {} 步（共 {} 步）"}, i + 1, decoding.steps.size()), page);
   }
   add_savings(problem, decoding, page);
   return page.take();

@@ -9,7 +9,6 @@
 namespace mha::study {
 namespace {
 
-constexpr Text worksheet_title{"Multi-head attention by hand", "手算多头注意力"};
 constexpr Text task{
     "Fill in every matrix, from top to bottom. Round each entry to {} and go on with the rounded numbers. Every "
     "formula has its shapes beside it.",
@@ -69,7 +68,7 @@ class Sheet {
 
  private:
   void add_header() {
-    page_.title(worksheet_title, problem_.title);
+    page_.title({"Multi-head attention by hand", "手算多头注意力"}, problem_.title);
     page_.add(show::given_facts_of(layers_.front()));
     const show::Words student =
         options_.student.empty() ? show::Words("…………………………") : show::Words().quote(options_.student);

@@ -8,13 +8,10 @@
 namespace mha::study {
 namespace {
 
-constexpr Text title_text{"Multi-head attention, entry by entry", "多头注意力，逐个元素"};
 constexpr Text before_text{"explained above", "见上"};
-constexpr Text term_header{"term", "项"};
 constexpr Text numbers_header{"numbers", "代入"};
 constexpr Text value_header{"value", "值"};
 constexpr Text sum_header{"sum so far", "累计"};
-constexpr Text entry_header{"entry", "元素"};
 constexpr Text how_header{"how", "由来"};
 
 constexpr std::size_t first_terms = 24, last_terms = 4;  // of a long sum
@@ -33,7 +30,7 @@ class ExplanationPage {
       : layers_(layers), first_(layers.front()), page_(first_.options.language, first_.options.index_base) {}
 
   show::Document describe(const std::vector<ExplainedRange>& ranges) {
-    page_.title(title_text, first_.whole.title);
+    page_.title({"Multi-head attention, entry by entry", "多头注意力，逐个元素"}, first_.whole.title);
     show::add_facts(layers_, page_);
     for (const ExplainedRange& explained : ranges) add_range(explained);
     return page_.take();
@@ -98,7 +95,7 @@ class ExplanationPage {
     const std::vector<show::Summand>& summands = derivation.summands;
     if (summands.size() < 2) return;
     show::Table table{
-        page_.header(term_header, numbers_header, value_header, sum_header), {}, {false, false, true, true}, true};
+        page_.header(Text{"term", "项"}, numbers_header, value_header, sum_header), {}, {false, false, true, true}, true};
     show::NumberStyle values(first_.options.precision, show::NumberStyle::Origin::computed), sums = values;
     for (std::size_t i = 0; i < summands.size(); ++i) {
       values.see(summands[i].value);
@@ -118,7 +115,7 @@ class ExplanationPage {
   }
 
   void add_tree(const Explanation& root) {
-    show::Table table{page_.header(entry_header, value_header, how_header), {}, {false, true, false}, true};
+    show::Table table{page_.header(Text{"entry", "元素"}, value_header, how_header), {}, {false, true, false}, true};
     add_operands(root, "", table);
     if (table.rows.empty()) return;
     page_.caption({"Where these numbers come from:", "这些数的来历："});
