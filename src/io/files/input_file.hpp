@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
-#include "io/json/input_fault.hpp"
+#include "io/json/tree.hpp"
 
 namespace mha::io {
 

@@ -1,5 +1,5 @@
 // The characters of a JSON input: chunks of a file, cut into tokens whose place is known.
-#include "io/json/source.hpp"
+#include "io/json/reader.hpp"
 
 #include <unistd.h>
 

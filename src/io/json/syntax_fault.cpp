@@ -1,5 +1,5 @@
 // What to say when the input is no JSON: what was found, what belongs there, and the slip behind it.
-#include "io/json/source.hpp"
+#include "io/json/reader.hpp"
 
 #include <array>
 

@@ -9,7 +9,7 @@
 #include "io/arrays/array.hpp"
 #include "io/arrays/matrix_files.hpp"
 #include "io/files/input_file.hpp"
-#include "io/json/source.hpp"
+#include "io/json/reader.hpp"
 #include "io/problem/answer.hpp"
 
 namespace mha::io {

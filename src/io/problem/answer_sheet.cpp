@@ -10,7 +10,7 @@
 #include "core/step.hpp"
 #include "core/utf8.hpp"
 #include "io/arrays/zip_archive.hpp"
-#include "io/json/source.hpp"
+#include "io/json/reader.hpp"
 #include "io/problem/answer.hpp"
 
 namespace mha::io {
