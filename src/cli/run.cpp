@@ -411,9 +411,7 @@ void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
   declare_option(app, "--columns", texts.columns, "N", {"of an .svg: pictures in a row", "用于 .svg：一行放几幅图"});
   declare_flag(app, "--with-weights", texts.with_weights,
                {"put the weights and masks into the files as well", "把权重矩阵和掩码也写入文件"});
-  declare_flag(
-      app, "--pause", texts.pause,
-      {"on a terminal: one step, then Enter for the next, q to end", "在终端上：显示一步，按回车显示下一步，q 结束"});
+  declare_pause(app, texts.pause);
   declare_flag(app, "-q,--quiet", texts.quiet, {"no warnings", "不显示警告"});
 }
 

@@ -159,8 +159,12 @@ std::unique_ptr<Backend> make_backend(const Plan& plan, const Schedule& schedule
       if (step.op == Op::softcap) expect_float(step.cap, "softcap");
       if (step.op == Op::norm && step.norm.eps != 0) expect_float(step.norm.eps, "eps");
     }
-  return options.device.is_cpu() ? make_cpu_backend(plan, schedule, options.dtype, options.whole)
-                                 : make_opencl_backend(plan, options.device, options.dtype);
+  std::unique_ptr<Backend> backend = options.device.is_cpu()
+                                         ? make_cpu_backend(plan, schedule, options.dtype, options.whole)
+                                         : make_opencl_backend(plan, options.device, options.dtype);
+  for (std::size_t id = 0; id < plan.values.size(); ++id)
+    if (plan.values[id].constant) backend->set(static_cast<ValueId>(id), plan.values[id].constant);
+  return backend;
 }
 
 int workers_for(const Plan& plan, const RunOptions& options) {
@@ -231,9 +235,6 @@ Trace run(const Plan& plan, const RunOptions& options) {
   trace.dtype = options.dtype;
   trace.rounding = options.rounding;
   trace.values.resize(plan.values.size());
-  for (std::size_t id = 0; id < plan.values.size(); ++id)
-    if (plan.values[id].constant) backend->set(static_cast<ValueId>(id), plan.values[id].constant);
-
   for (std::size_t g = 0; g < schedule.groups.size(); ++g) {
     const Schedule::Group& group = schedule.groups[g];
     run_group(plan, group, *backend, workers, nullptr);

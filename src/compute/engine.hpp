@@ -26,7 +26,7 @@ std::vector<bool> values_to_keep(const Plan& plan, const Selection& selection, b
 // Which steps are taken together in blocks of rows. The blocks never depend on what is kept, so neither do the results.
 Schedule make_schedule(const Plan& plan, const RunOptions& options);
 
-// On the device that the options name.
+// On the device that the options name, holding the values that are given.
 std::unique_ptr<Backend> make_backend(const Plan& plan, const Schedule& schedule, const RunOptions& options);
 
 // How many workers serve the plan: one for a small problem, since a thread takes longer to start than that to compute, and

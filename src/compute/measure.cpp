@@ -71,8 +71,6 @@ Measurement measure(const Plan& plan, const RunOptions& options, int repeat) {
   const Schedule schedule = make_schedule(plan, options);
   Workers workers(workers_for(plan, options));
   const std::unique_ptr<Backend> backend = make_backend(plan, schedule, options);
-  for (std::size_t id = 0; id < plan.values.size(); ++id)
-    if (plan.values[id].constant) backend->set(static_cast<ValueId>(id), plan.values[id].constant);
   std::vector<double> totals;
   std::vector<std::vector<double>> steps(plan.steps.size());
   std::vector<double> seconds(plan.steps.size());

@@ -30,18 +30,11 @@ Decimal parsed(std::string_view scientific) {
   return decimal;
 }
 
-// The magnitude with so many significant digits.
-Decimal written(double magnitude, int count) {
+// The magnitude with so many digits behind its first one, or as few as read back to it.
+template <typename... Precision>
+Decimal written(double magnitude, Precision... precision) {
   std::array<char, 32> text{};
-  const auto end =
-      std::to_chars(text.data(), text.data() + text.size(), magnitude, std::chars_format::scientific, count - 1).ptr;
-  return parsed({text.data(), static_cast<std::size_t>(end - text.data())});
-}
-
-// The magnitude with as few digits as read back to it.
-Decimal shortest(double magnitude) {
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), magnitude, std::chars_format::scientific).ptr;
+  char* const end = std::to_chars(text.begin(), text.end(), magnitude, std::chars_format::scientific, precision...).ptr;
   return parsed({text.data(), static_cast<std::size_t>(end - text.data())});
 }
 
@@ -71,10 +64,10 @@ void round_to(Decimal& decimal, int decimals) {
 
 double round_by_hand(double value, int decimals) {
   if (!std::isfinite(value)) return value;
-  Decimal decimal = written(std::abs(value), significant);
+  Decimal decimal = written(std::abs(value), significant - 1);
   // Digits to spare, or the decimal is no longer on the side of the half on which the value was.
   if (const int needed = decimal.exponent + 1 + decimals + spare; needed > significant)
-    decimal = written(std::abs(value), std::min(needed, sure));
+    decimal = written(std::abs(value), std::min(needed, sure) - 1);
   round_to(decimal, decimals);
   if (decimal.digits.empty()) return 0;
   const std::string_view digits = decimal.digits;
@@ -85,7 +78,7 @@ double round_by_hand(double value, int decimals) {
 }
 
 std::string fixed_text(double value, int decimals) {
-  Decimal decimal = shortest(std::abs(value));
+  Decimal decimal = written(std::abs(value));
   round_to(decimal, decimals);
   const bool zero = decimal.digits.find_first_not_of('0') == std::string::npos;
   if (zero) decimal = {std::string(1, '0'), 0};

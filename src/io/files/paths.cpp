@@ -44,13 +44,12 @@ Identity identity_of_input(const std::string& path) {
   return fstat(STDIN_FILENO, &status) == 0 ? identity_of(status) : Identity{};
 }
 
-template <typename Wanted>
-std::vector<std::string> names_in(const std::string& folder, Wanted wanted) {
+std::vector<std::string> names_in(const std::string& folder, fs::file_type type) {
   std::error_code error, unknown;
   std::vector<std::string> names;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::string name = entry->path().filename().string();
-    if (wanted(*entry, unknown) && !name.starts_with('.')) names.push_back(std::move(name));
+    if (entry->status(unknown).type() == type && !name.starts_with('.')) names.push_back(std::move(name));
   }
   if (error) throw named(folder, error.value());
   std::sort(names.begin(), names.end());
@@ -80,13 +79,11 @@ std::string folder_of(const std::string& path) {
 }
 
 std::vector<std::string> files_in(const std::string& folder) {
-  return names_in(folder,
-                  [](const fs::directory_entry& entry, std::error_code& error) { return entry.is_regular_file(error); });
+  return names_in(folder, fs::file_type::regular);
 }
 
 std::vector<std::string> folders_in(const std::string& folder) {
-  return names_in(folder,
-                  [](const fs::directory_entry& entry, std::error_code& error) { return entry.is_directory(error); });
+  return names_in(folder, fs::file_type::directory);
 }
 
 void make_folder(const std::string& path) {

@@ -1,5 +1,5 @@
-// JSON text to a tree of nodes, with the place of everything in it: the characters, handed out one at a time by something that
-// knows where it is, and what is made of them.
+// JSON text to a tree of nodes, with the place of everything in it: the characters, handed out one at a time by something
+// that knows where it is, and what is made of them.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// A JSON input in memory: numbers in flat blocks, everything else as small nodes that know where they stood; the values that
-// are taken from it; and what is wrong with an input, and where.
+// A JSON input in memory: numbers in flat blocks, everything else as small nodes that know where they stood; the values
+// that are taken from it; and what is wrong with an input, and where.
 #pragma once
 
 #include <concepts>

@@ -49,6 +49,18 @@ class JsonWriter {
   void row(const double* first, Index count, Dtype dtype = Dtype::f64);
   void matrix(const double* first, Index rows, Index cols, Dtype dtype = Dtype::f64);
 
+  // A list with an object for each of these rows, whose members `write` writes.
+  template <typename Rows, typename Write>
+  void objects(std::string_view name, const Rows& rows, Write write, Spread spread = Spread::lines) {
+    begin_array(name);
+    for (const auto& row : rows) {
+      begin_object(spread);
+      write(row);
+      end();
+    }
+    end();
+  }
+
   // Opens the object that a file of this format is.
   void begin_file(std::string_view format) { begin_object(), text("format", format), integer("version", 1); }
   // Ends what is open, and the last line, and hands everything to the sink.

@@ -197,14 +197,10 @@ void write_parameters_of(const ProblemPen& pen, std::string_view place) {
 
 void write_layers(const ProblemPen& pen) {
   if (pen.problem.layers.empty()) return;
-  pen.json.begin_array("layers");
-  for (const Problem& layer : pen.problem.layers) {
-    pen.json.begin_object();
+  pen.json.objects("layers", pen.problem.layers, [&](const Problem& layer) {
     for (const ProblemKey& row : keys_of_problem())
       if (row.write != nullptr && row.part != Part::frame) row.write({pen.json, layer, pen.with_matrices});
-    pen.json.end();
-  }
-  pen.json.end();
+  });
 }
 
 void write_problem(Sink& sink, const Problem& problem) {

@@ -60,55 +60,6 @@ void write_parameters(const ProblemPen& pen) {
   pen.json.end();
 }
 
-}  // namespace
-
-void write_config(JsonWriter& json, const Problem& problem) {
-  write_config({json, problem, false, true});
-}
-
-void write_steps(JsonWriter& json, const StepMatrices& steps) {
-  const auto of = [&](StepId step) -> const Tensor* {  // a norm stands under its name, whatever its place
-    if (placed(StepId::norm, true) == step || placed(StepId::mlp_norm, true) == step) return nullptr;
-    const Tensor* const before = steps.of(step);
-    return before != nullptr ? before : steps.of(placed(step, true));
-  };
-  const auto any = [&](auto belongs) {
-    return std::any_of(step_names.begin(), step_names.end(),
-                       [&](const StepName& name) { return belongs(name) && of(name.step) != nullptr; });
-  };
-  const auto write = [&](Index head, auto belongs) {
-    for (const StepName& name : step_names) {
-      const Tensor* const matrices = belongs(name) ? of(name.step) : nullptr;
-      if (matrices == nullptr) continue;
-      json.key(is_packed(name.step) ? name.symbol : name.id);  // "packed.Q" stands as "Q" in the object "packed"
-      steps.write(*matrices, broadcast(head, matrices->shape().heads, steps.heads));
-    }
-  };
-  const auto packed = [](const StepName& name) { return is_packed(name.step); };
-  const auto of_head = [](const StepName& name) { return name.per_head; };
-  write(0, [](const StepName& name) { return name.step <= StepId::norm; });
-  if (any(packed)) {
-    json.begin_object("packed");
-    write(0, packed);
-    json.end();
-  }
-  if (any(of_head)) {
-    json.begin_array("heads");
-    for (Index head = 0; head < steps.heads; ++head) {
-      if (!steps.selection.has_head(head)) continue;
-      json.begin_object();
-      json.integer("head", head + 1);
-      if (steps.kv_heads) json.integer("kv_head", broadcast(head, *steps.kv_heads, steps.heads) + 1);
-      write(head, of_head);
-      json.end();
-    }
-    json.end();
-  }
-  write(0, [](const StepName& name) { return name.step > StepId::head_output; });
-}
-
-namespace {
-
 // The steps of a run, or the gradients of their values: of a stack X, then the layers that hold anything, then what is of
 // no layer; each with its parameters.
 class TraceWriter {
@@ -202,6 +153,51 @@ class TraceWriter {
 };
 
 }  // namespace
+
+void write_config(JsonWriter& json, const Problem& problem) {
+  write_config({json, problem, false, true});
+}
+
+void write_steps(JsonWriter& json, const StepMatrices& steps) {
+  const auto of = [&](StepId step) -> const Tensor* {  // a norm stands under its name, whatever its place
+    if (placed(StepId::norm, true) == step || placed(StepId::mlp_norm, true) == step) return nullptr;
+    const Tensor* const before = steps.of(step);
+    return before != nullptr ? before : steps.of(placed(step, true));
+  };
+  const auto any = [&](auto belongs) {
+    return std::any_of(step_names.begin(), step_names.end(),
+                       [&](const StepName& name) { return belongs(name) && of(name.step) != nullptr; });
+  };
+  const auto write = [&](Index head, auto belongs) {
+    for (const StepName& name : step_names) {
+      const Tensor* const matrices = belongs(name) ? of(name.step) : nullptr;
+      if (matrices == nullptr) continue;
+      json.key(is_packed(name.step) ? name.symbol : name.id);  // "packed.Q" stands as "Q" in the object "packed"
+      steps.write(*matrices, broadcast(head, matrices->shape().heads, steps.heads));
+    }
+  };
+  const auto packed = [](const StepName& name) { return is_packed(name.step); };
+  const auto of_head = [](const StepName& name) { return name.per_head; };
+  write(0, [](const StepName& name) { return name.step <= StepId::norm; });
+  if (any(packed)) {
+    json.begin_object("packed");
+    write(0, packed);
+    json.end();
+  }
+  if (any(of_head)) {
+    json.begin_array("heads");
+    for (Index head = 0; head < steps.heads; ++head) {
+      if (!steps.selection.has_head(head)) continue;
+      json.begin_object();
+      json.integer("head", head + 1);
+      if (steps.kv_heads) json.integer("kv_head", broadcast(head, *steps.kv_heads, steps.heads) + 1);
+      write(head, of_head);
+      json.end();
+    }
+    json.end();
+  }
+  write(0, [](const StepName& name) { return name.step > StepId::head_output; });
+}
 
 void write_trace(Sink& sink, const Problem& problem, const Plan& plan, const Trace& trace, const Selection& selection,
                  bool with_weights) {

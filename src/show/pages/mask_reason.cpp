@@ -111,37 +111,6 @@ std::string plain_text(const Words& words) {
   return text;
 }
 
-}  // namespace
-
-Words mask_reason(const Scene& scene, const Step& step, Place place, Index query, Index key) {
-  const Shape& onto = scene.plan.value(step.out).shape;
-  const MaskReason reason(scene, place, query, key);
-  Words words;
-  std::vector<double> room;
-  for (std::size_t i = 1; i < step.in.size(); ++i) {
-    const Value& value = scene.plan.value(step.in[i]);
-    if (value.mask < 0) continue;  // not a mask as the problem has it
-    const double* row = value.constant->row(onto, place.item, own_head(scene, step.out, place.head), query, room);
-    const double added = row[value.shape.cols == 1 ? 0 : key];
-    if (added == 0) continue;
-    const Words one = reason.of(scene.problem.masks[static_cast<std::size_t>(value.mask)], added);
-    if (!words.empty() && !one.empty()) words.add(say(scene.options.language, phrase::semicolon));
-    words.append(one);
-  }
-  return words;
-}
-
-Words keyless_warning(const Scene& scene, Place place) {
-  const auto before = [&](const Row& row) { return std::pair(row.item, row.head) < std::pair(place.item, place.head); };
-  auto row = std::partition_point(scene.keyless().begin(), scene.keyless().end(), before);
-  Indices queries;
-  for (; row != scene.keyless().end() && row->item == place.item && row->head == place.head; ++row)
-    queries.push_back(row->query);
-  return queries.empty() ? Words() : keyless_sentence(scene, place.item, queries, "");
-}
-
-namespace {
-
 // Heads of the same queries, keys and values, in groups of two and more.
 std::vector<Indices> heads_alike(const Problem& problem) {
   const auto Q = first_alike(problem.Q, problem.heads, problem.layout);
@@ -177,6 +146,33 @@ std::vector<std::string> warnings(const Scene& scene) {
 }
 
 }  // namespace
+
+Words mask_reason(const Scene& scene, const Step& step, Place place, Index query, Index key) {
+  const Shape& onto = scene.plan.value(step.out).shape;
+  const MaskReason reason(scene, place, query, key);
+  Words words;
+  std::vector<double> room;
+  for (std::size_t i = 1; i < step.in.size(); ++i) {
+    const Value& value = scene.plan.value(step.in[i]);
+    if (value.mask < 0) continue;  // not a mask as the problem has it
+    const double* row = value.constant->row(onto, place.item, own_head(scene, step.out, place.head), query, room);
+    const double added = row[value.shape.cols == 1 ? 0 : key];
+    if (added == 0) continue;
+    const Words one = reason.of(scene.problem.masks[static_cast<std::size_t>(value.mask)], added);
+    if (!words.empty() && !one.empty()) words.add(say(scene.options.language, phrase::semicolon));
+    words.append(one);
+  }
+  return words;
+}
+
+Words keyless_warning(const Scene& scene, Place place) {
+  const auto before = [&](const Row& row) { return std::pair(row.item, row.head) < std::pair(place.item, place.head); };
+  auto row = std::partition_point(scene.keyless().begin(), scene.keyless().end(), before);
+  Indices queries;
+  for (; row != scene.keyless().end() && row->item == place.item && row->head == place.head; ++row)
+    queries.push_back(row->query);
+  return queries.empty() ? Words() : keyless_sentence(scene, place.item, queries, "");
+}
 
 std::vector<std::string> warnings(const Problem& problem, const PageOptions& options) {
   const Plan plan = make_plan(problem);

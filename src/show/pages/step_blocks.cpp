@@ -145,10 +145,6 @@ void add_input(const Scene& scene, ValueId id, const StepName& name, const Text&
     add_equation(scene, Equation{{std::move(*matrix)}}, page);
 }
 
-}  // namespace
-
-namespace {
-
 // Whether the next layer reads it.
 bool is_layers_result(const Scene& scene, const Step& step) {
   return std::any_of(scene.plan.steps.begin(), scene.plan.steps.end(), [&](const Step& later) {

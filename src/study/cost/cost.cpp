@@ -59,16 +59,17 @@ void write_members(io::JsonWriter& json, const Cost& cost, std::string_view mode
   const Problem& layer = cost.problem.layer(0);
   json.begin_object("config");
   if (!model.empty()) json.text("model", model);
-  json.integer("batch", layer.batch());
-  json.integer("tokens", layer.queries());
-  json.integer("keys", layer.keys());
-  json.integer("d_model", layer.d_model());
-  json.integer("d_kv", layer.d_kv());
-  json.integer("heads", layer.heads);
-  json.integer("kv_heads", layer.kv_heads);
-  json.integer("d_k", layer.d_k());
-  json.integer("d_v", layer.d_v());
-  json.integer("d_out", layer.d_out());
+  for (const auto& [key, size] : {std::pair("batch", layer.batch()),
+                                  {"tokens", layer.queries()},
+                                  {"keys", layer.keys()},
+                                  {"d_model", layer.d_model()},
+                                  {"d_kv", layer.d_kv()},
+                                  {"heads", layer.heads},
+                                  {"kv_heads", layer.kv_heads},
+                                  {"d_k", layer.d_k()},
+                                  {"d_v", layer.d_v()},
+                                  {"d_out", layer.d_out()}})
+    json.integer(key, size);
   if (layer.mlp) json.integer("mlp", layer.mlp_width());
   json.integer("layers", cost.layer_count);
   json.text("dtype", cost.type.name);
@@ -80,17 +81,14 @@ void write_members(io::JsonWriter& json, const Cost& cost, std::string_view mode
   if (parameters.norms > 0) json.integer("norms", parameters.norms);
   json.integer("total", parameters.total);
   json.end();
-  json.begin_array("steps");
-  for (const StepCost& step : cost.first().steps) {
-    json.begin_object(io::Spread::line);
+  const auto write_step = [&](const StepCost& step) {
     json.text("step", name_of(step.step->id).id);
     json.integers("shape", std::array{step.shape.batch, step.shape.heads, step.shape.rows, step.shape.cols});
     json.integer("multiply_adds", step.multiply_adds);
     json.integer("exponentials", step.exponentials);
     json.integer("bytes", step.bytes);
-    json.end();
-  }
-  json.end();
+  };
+  json.objects("steps", cost.first().steps, write_step, io::Spread::line);
   write_totals(json, "totals", cost.first().totals);
   if (cost.has_all_layers) write_totals(json, "all_layers", cost.all);
 }
@@ -134,16 +132,11 @@ void write_cost(io::Sink& sink, const Cost& cost, std::string_view model, std::s
   io::JsonWriter json(sink);
   json.begin_file("mha-cost");
   write_members(json, cost, model);
-  if (!others.empty()) {
-    json.begin_array(others_key);
-    for (const OtherCost& other : others) {
-      json.begin_object();
-      json.text("change", other.change);
-      write_members(json, *other.cost, model);
-      json.end();
-    }
-    json.end();
-  }
+  const auto write_other = [&](const OtherCost& other) {
+    json.text("change", other.change);
+    write_members(json, *other.cost, model);
+  };
+  if (!others.empty()) json.objects(others_key, others, write_other);
   json.finish();
 }
 

@@ -1,5 +1,5 @@
-// Cuts the plan to new rows, puts caches where it reads keys and values, and runs it step after step; in files each step has the
-// form of a trace.
+// Cuts the plan to new rows, puts caches where it reads keys and values, and runs it step after step; in files each step
+// has the form of a trace.
 #include "study/decode/decode.hpp"
 
 #include "compute/cost.hpp"
@@ -218,15 +218,11 @@ void write_decoding(io::Sink& sink, const Problem& problem, const Decoding& deco
   io::JsonWriter json(sink);
   json.begin_file("mha-decode");
   io::write_config(json, problem);
-  json.begin_array("steps");
-  for (const DecodedStep& step : decoding.steps) {
-    json.begin_object();
+  json.objects("steps", decoding.steps, [&](const DecodedStep& step) {
     json.integer("first", step.first + 1);
     json.integer("count", step.count);
     io::write_computed(json, problem, step.plan, with_dropped_keys(step), selection, false);
-    json.end();
-  }
-  json.end();
+  });
   write_caches(json, decoding, !problem.layers.empty());
   json.begin_object("cost");
   for (const auto& [name, work] :

@@ -136,15 +136,12 @@ class ExplanationWriter {
   }
 
   void write_work(const show::Work& work) {
-    json_.begin_array("work");
-    for (const show::Work::Line& line : work.lines) {
-      json_.begin_object(io::Spread::line);
+    const auto write_line = [this](const show::Work::Line& line) {
       json_.text("relation", line.relation);
       json_.text("expression", line.expression);
       if (!line.remark.empty()) json_.text("remark", line.remark.plain());
-      json_.end();
-    }
-    json_.end();
+    };
+    json_.objects("work", work.lines, write_line, io::Spread::line);
   }
 
   void write_terms(const Derivation& derivation) {
@@ -177,10 +174,6 @@ class ExplanationWriter {
   const show::Scenes& layers_;
   const Trace& trace_;
 };
-
-}  // namespace
-
-namespace {
 
 ValueId value_of(const Plan& plan, const EntryRange& range) {
   return range.gradient ? *range.gradient : plan.find(range.step, range.layer).value();
