@@ -33,9 +33,9 @@ std::string rotation_text(const Scene& scene, const Step& step) {
                                            [&](Index row) { return fmt::format("{}", position_of_row(scene, step, row)); });
   const std::string columns = enumerated(language, pairs, [&](Index t) {
     const Columns pair = columns_of_pair(step.pairing, t, pairs);
-    return say(language, phrase::pair, scene.counted(pair.first), scene.counted(pair.second));
+    return say(language, {"{} and {}", "{} 与 {}"}, scene.counted(pair.first), scene.counted(pair.second));
   });
-  return say(language, phrase::turns, positions, columns);
+  return say(language, {"positions {}; columns {} turn together", "位置 {}；第 {} 列成对旋转"}, positions, columns);
 }
 
 // The split that follows a packed product, told where all its columns stand.
@@ -59,8 +59,8 @@ void add_split(const Scene& scene, const Step& split, std::vector<Words>& captio
 
 std::string shared_text(const Scene& scene, Place place) {
   const Index group = scene.problem.heads / scene.problem.kv_heads, own = kv_head(scene.problem, place.head);
-  return say(scene.options.language, phrase::shared_by, scene.counted(own),
-             range_text(own * group, (own + 1) * group - 1, scene.options.index_base));
+  return say(scene.options.language, {"key/value head {}, shared by heads {}", "键值头 {}，由头 {} 共用"},
+             scene.counted(own), range_text(own * group, (own + 1) * group - 1, scene.options.index_base));
 }
 
 // "left out, unless --full: rows 4–997 of X"; empty where every matrix is shown whole.
@@ -75,9 +75,9 @@ Words left_out_caption(const Scene& scene, const Equation& equation) {
     if (matrix == nullptr || (matrix->rows.all() && matrix->columns.all())) continue;
     if (!list.empty()) list += say(language, phrase::semicolon);
     if (matrix->columns.all())
-      list += say(language, phrase::left_out_rows, range(matrix->rows), matrix->symbol);
+      list += say(language, {"rows {} of {}", "{1} 的第 {0} 行"}, range(matrix->rows), matrix->symbol);
     else if (matrix->rows.all())
-      list += say(language, phrase::left_out_columns, range(matrix->columns), matrix->symbol);
+      list += say(language, {"columns {} of {}", "{1} 的第 {0} 列"}, range(matrix->columns), matrix->symbol);
     else
       list += say(language, phrase::left_out_both, range(matrix->rows), range(matrix->columns), matrix->symbol);
   }
@@ -164,8 +164,8 @@ std::vector<Words> captions_of(const Scene& scene, const Step& step, Place place
     captions = {say(scene.options.language, phrase::identity_output)};
   if (result.per_head && result.shape.heads < scene.problem.heads) captions.emplace_back(shared_text(scene, place));
   if (scene.is_stack() && is_layers_result(scene, step))
-    captions.emplace_back(
-        say(scene.options.language, phrase::is_next_input, result_symbol(scene), scene.counted(scene.layer + 1)));
+    captions.emplace_back(say(scene.options.language, {"this is {}, which layer {} reads", "这就是 {}，由第 {} 层读取"},
+                              result_symbol(scene), scene.counted(scene.layer + 1)));
   if (is_packed(step.id))
     for (const Step& later : scene.plan.steps)
       if (later.op == Op::split && later.in[0] == step.out) add_split(scene, later, captions);
@@ -182,7 +182,7 @@ void add_inputs(const Scene& scene, Place place, PageBuilder& page) {
 }
 
 void add_cache(const Scene& scene, Place place, PageBuilder& page) {
-  StepHeading heading{std::nullopt, page.say(phrase::cache), "", ""};
+  StepHeading heading{std::nullopt, page.say({"Cache", "缓存"}), "", ""};
   Equation equation;
   for (std::size_t i = 0; i < scene.plan.values.size(); ++i) {
     const Value& value = scene.plan.values[i];

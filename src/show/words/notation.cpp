@@ -71,15 +71,15 @@ std::string reshape_formula(const Scene& scene, const Step& step, Place place) {
   const bool each_alone = from.shape.heads == to.shape.heads;
   const std::string size = each_alone ? size_text(to.shape) : whole_size_text(to.shape);
   const std::string whole = from.shape.heads == 1 || each_alone ? symbol(scene, step.in[0], place) : from.symbol;
-  return say(scene.options.language, phrase::reread, whole, size);
+  return say(scene.options.language, {"{} re-read as {}", "{} 重塑为 {}"}, whole, size);
 }
 
 std::string pool_formula(const Scene& scene, const Step& step) {
   const std::string& all = scene.plan.value(step.in[0]).symbol;
   switch (step.pooling) {
-    case Pooling::mean: return say(scene.options.language, phrase::mean_of_heads, all);
+    case Pooling::mean: return say(scene.options.language, {"mean of {} over all heads", "各头 {} 的平均"}, all);
     case Pooling::sum: return say(scene.options.language, phrase::sum_of_heads, all);
-    case Pooling::maximum: return say(scene.options.language, phrase::maximum_of_heads, all);
+    case Pooling::maximum: return say(scene.options.language, {"maximum of {} over all heads", "各头 {} 的最大值"}, all);
   }
   return "";
 }
@@ -96,12 +96,12 @@ std::string softmax_formula(const Scene& scene, const Step& step, Place place) {
   const Language language = scene.options.language;
   const std::string text = normalised(step.softmax, symbol(scene, step.in[0], place));
   const bool bare = !step.softmax.maximum_subtracted && step.softmax.power != Softmax::Power::none;
-  const std::string more = bare ? say(language, phrase::no_maximum_subtracted) : "";
+  const std::string more = bare ? say(language, {", no maximum subtracted", "，不减最大值"}) : "";
   switch (step.softmax.over) {
     case Softmax::Over::row: return say(language, phrase::each_row, text) + more;
     case Softmax::Over::column: return say(language, phrase::each_column, text) + more;
-    case Softmax::Over::heads: return say(language, phrase::over_heads, text) + more;
-    case Softmax::Over::matrix: return say(language, phrase::over_matrix, text) + more;
+    case Softmax::Over::heads: return say(language, {"{}, over the heads", "{}，跨各头"}, text) + more;
+    case Softmax::Over::matrix: return say(language, {"{}, over the whole matrix", "{}，对整个矩阵"}, text) + more;
     case Softmax::Over::items: return say(language, phrase::over_items, text) + more;
   }
   return text;
@@ -140,7 +140,7 @@ std::string sum_formula(const Scene& scene, const Step& step, Place place) {
   for (const ValueId id : step.in)
     text += (text.empty() ? "" : " ∘ ") + (over_heads ? scene.plan.value(id).symbol : symbol(scene, id, place));
   const Language language = scene.options.language;
-  if (from.cols > to.cols) return say(language, phrase::row_sums, text);
+  if (from.cols > to.cols) return say(language, {"row sums of {}", "{} 的各行之和"}, text);
   if (over_heads && to.heads == 1 && from.batch == to.batch) return say(language, phrase::sum_of_heads, text);
   const bool over_rows = from.rows > to.rows, over_items = from.batch > to.batch;
   if (over_heads) return say(language, over_items ? phrase::sum_of_group_items : phrase::sum_of_group, text);
@@ -203,14 +203,14 @@ std::string rope_text(const Scene& scene, const Rope& rope) {
   const Language language = scene.options.language;
   const NumberStyle style(scene.options.precision, NumberStyle::Origin::given);
   const std::string pairing = say(language, rope.pairing == Pairing::half ? phrase::half : phrase::interleaved);
-  return say(language, phrase::rope, pairing, style.text(rope.base));
+  return say(language, {"rope {}, base {}", "旋转位置编码 {}，底数 {}"}, pairing, style.text(rope.base));
 }
 
 std::string scale_text(const Scene& scene, const Scale& scale) {
   switch (scale.kind) {
     case Scale::Kind::inverse_root_of_d_k: break;
-    case Scale::Kind::number: return say(scene.options.language, phrase::scale, full_text(scale.number));
-    case Scale::Kind::none: return say(scene.options.language, phrase::no_scale);
+    case Scale::Kind::number: return say(scene.options.language, {"scale {}", "缩放因子 {}"}, full_text(scale.number));
+    case Scale::Kind::none: return say(scene.options.language, {"no scale", "不缩放"});
   }
   return "";
 }
@@ -230,7 +230,7 @@ std::string masks_text(const Problem& problem, Language language) {
     else if (shift != 0)
       names += say(language, phrase::shifted, shift);
   }
-  if (count == 0) return say(language, phrase::no_mask);
+  if (count == 0) return say(language, {"no mask", "无掩码"});
   return say(language, count == 1 ? phrase::mask : phrase::masks, names);
 }
 
@@ -427,7 +427,7 @@ std::string rule_text(const Scene& scene, Op op) {
     case Op::rotate: return problem.rope ? rope_text(scene, *problem.rope) : "";
     case Op::multiply: return scale_text(scene, problem.scale);
     case Op::softcap:
-      return problem.softcap ? say(scene.options.language, phrase::softcap, full_text(*problem.softcap)) : "";
+      return problem.softcap ? say(scene.options.language, {"softcap {}", "软截断 {}"}, full_text(*problem.softcap)) : "";
     case Op::add: return masks_text(problem, scene.options.language);
     case Op::product:
     case Op::split:

@@ -47,14 +47,10 @@ inline constexpr Text keys{"{} keys", "{} 个键"};
 inline constexpr Text one_kv_head{"1 key/value head", "1 个键值头"};
 inline constexpr Text kv_heads{"{} key/value heads", "{} 个键值头"};
 inline constexpr Text batch{"batch of {}", "一批 {} 个样本"};
-inline constexpr Text no_mask{"no mask", "无掩码"};
 inline constexpr Text mask{"mask {}", "{}"};
 inline constexpr Text masks{"masks {}", "{}"};
 inline constexpr Text shifted{" shifted by {}", "（错开 {}）"};  // query i stands at key i + {}
 inline constexpr Text shifted_by_item{" shifted item by item", "（各样本错开不同）"};
-inline constexpr Text scale{"scale {}", "缩放因子 {}"};
-inline constexpr Text no_scale{"no scale", "不缩放"};
-inline constexpr Text softcap{"softcap {}", "软截断 {}"};
 inline constexpr Text layers{"{} layers", "{} 层"};
 inline constexpr Text layer_norm{"layer", "层"};
 inline constexpr Text rms_norm{"rms", " RMS "};
@@ -62,7 +58,6 @@ inline constexpr Text pre_norm{"{} norm before", "先做{}归一化"};
 inline constexpr Text post_norm{"{} norm behind", "后做{}归一化"};
 inline constexpr Text mlp{"MLP {}, {}", "MLP {}，{}"};
 inline constexpr Text gated_mlp{"MLP {}, {} with a gate", "MLP {}，{}，带门控"};
-inline constexpr Text rope{"rope {}, base {}", "旋转位置编码 {}，底数 {}"};
 inline constexpr Text half{"half", "前后两半配对"};
 inline constexpr Text interleaved{"interleaved", "相邻两列配对"};
 inline constexpr Text one_decimal{"1 decimal", "1 位小数"};
@@ -85,30 +80,17 @@ inline constexpr Text fused_convention{" W_Q, W_K and W_V are cut from one W_QKV
 // The backward pass.
 inline constexpr Text backward_title{"Backward pass, step by step", "反向传播，逐步计算"};
 inline constexpr Text loss{"Loss", "损失"};
-inline constexpr Text loss_meaning{"how far {} is from what it should be, as one number",
-                                   "{} 与应有结果的差距，用一个数表示"};
-inline constexpr Text loss_sum{"sum of all entries of {}", "{} 所有元素之和"};
-inline constexpr Text loss_mse{"mean of ({} − T)²", "({} − T)² 的平均"};
 inline constexpr Text loss_cross_entropy{"mean of −log softmax({})[row, index]", "−log softmax({})[行, 下标] 的平均"};
 inline constexpr Text gradient_of{"Gradient of the {}", "{}的梯度"};
 inline constexpr Text part_of_gradient{"Part of the gradient of the {}", "{}的梯度的一部分"};
 inline constexpr Text gradient_of_parameter{"Gradient of {}", "{} 的梯度"};
 inline constexpr Text part_for_parameter{"For the gradient of {}", "用于 {} 的梯度"};
-inline constexpr Text title_of_probabilities{"Softmax of the result", "结果的 softmax"};
-inline constexpr Text title_of_row_sums{"Row sums", "各行之和"};
 inline constexpr Text row_sums_meaning{"each row's mean of dA, weighted by A: what all its keys have in common",
                                        "每一行的 dA 按 A 加权的平均：该行各个键共有的部分"};
-inline constexpr Text rises_with{"how fast the loss rises when an entry of {} does", "{} 的元素增大时，损失增大多快"};
-inline constexpr Text comes_through{"what comes back through {}", "经由 {} 传回的部分"};
-inline constexpr Text parts_of_heads{"the parts of all heads and items that share it, added",
-                                     "共用它的各头、各样本的部分相加"};
 inline constexpr Text of_each_item{"of item {} alone", "只是样本 {} 的"};
 inline constexpr Text normalised_alone{"the rows normalised, before γ and β", "归一化后、乘 γ 加 β 之前的各行"};
-inline constexpr Text softmax_alone{"the probabilities that the result stands for", "结果所表示的概率"};
 inline constexpr Text parts_are_added{"{} is read in several places: what comes back from each is added",
                                       "{} 在几处用到：各处传回的梯度相加"};
-inline constexpr Text sum_passes_on{"a sum hands what comes back to each of its terms, unchanged",
-                                    "加法把传回的梯度原样交给每一项"};
 inline constexpr Text weights_compete{
     "a key gains what it is worth more than the row's mean; each row sums to 0, what is hidden stays 0",
     "一个键得到的是它高出该行平均的部分；每一行之和为 0，被遮住的仍为 0"};
@@ -131,7 +113,6 @@ inline constexpr Text verdict{"verdict", "判定"};
 // Captions.
 inline constexpr Text keys_and_values_from{"where keys and values come from", "键和值的来源"};
 inline constexpr Text same_as_in_head{"the same as in head {}", "与头 {} 相同"};
-inline constexpr Text shared_by{"key/value head {}, shared by heads {}", "键值头 {}，由头 {} 共用"};
 inline constexpr Text split_first{"then split into heads: {} → {} by reshape, → {} by swapping axes",
                                   "然后拆成各头：重塑 {} → {}，再交换两轴 → {}"};
 inline constexpr Text split_to{"{} to head {}", "{}归头 {}"};
@@ -139,25 +120,15 @@ inline constexpr Text split_to_kv{"{} to key/value head {}", "{}归键值头 {}"
 inline constexpr Text column_goes{"column {} goes", "第 {} 列"};
 inline constexpr Text columns_go{"columns {} go", "第 {} 列"};
 inline constexpr Text own_scale{"the problem's own scale: {}", "题目自定的缩放因子：{}"};
-inline constexpr Text turns{"positions {}; columns {} turn together", "位置 {}；第 {} 列成对旋转"};
-inline constexpr Text pair{"{} and {}", "{} 与 {}"};
 inline constexpr Text columns_of_packed{"{}, columns {}", "{} 的第 {} 列"};
 inline constexpr Text column_of_packed{"{}, column {}", "{} 的第 {} 列"};
 inline constexpr Text each_row{"{}, each row", "{}，逐行"};
-inline constexpr Text is_next_input{"this is {}, which layer {} reads", "这就是 {}，由第 {} 层读取"};
 inline constexpr Text mean_of{"mean of {}", "{} 的均值"};
 inline constexpr Text variance{"mean {} and variance {} of this row", "本行均值 {}，方差 {}"};
 inline constexpr Text each_column{"{}, each column", "{}，逐列"};
-inline constexpr Text over_heads{"{}, over the heads", "{}，跨各头"};
-inline constexpr Text over_matrix{"{}, over the whole matrix", "{}，对整个矩阵"};
 inline constexpr Text over_items{"{}, over the items of the batch", "{}，跨批次中的各样本"};
-inline constexpr Text no_maximum_subtracted{", no maximum subtracted", "，不减最大值"};
 inline constexpr Text columns_in_turns{"{}, columns in turns", "{}，各列轮流排列"};
-inline constexpr Text reread{"{} re-read as {}", "{} 重塑为 {}"};
-inline constexpr Text mean_of_heads{"mean of {} over all heads", "各头 {} 的平均"};
 inline constexpr Text sum_of_heads{"sum of {} over all heads", "各头 {} 之和"};
-inline constexpr Text maximum_of_heads{"maximum of {} over all heads", "各头 {} 的最大值"};
-inline constexpr Text row_sums{"row sums of {}", "{} 的各行之和"};
 inline constexpr Text sum_of_rows{"sum of {} over the rows", "{} 各行相加"};
 inline constexpr Text sum_of_items{"sum of {} over the items", "各样本的 {} 之和"};
 inline constexpr Text sum_of_rows_items{"sum of {} over the rows of all items", "所有样本的 {} 各行相加"};
@@ -171,7 +142,6 @@ inline constexpr Text through_rms_norm{"(h − x̂ ∘ mean of h ∘ x̂) / σ, 
 inline constexpr Text mean_of_slope{"h = {}, x̂ = {}, mean of h ∘ x̂ {}, σ = {}", "h = {}，x̂ = {}，h ∘ x̂ 的均值 {}，σ = {}"};
 inline constexpr Text identity_output{"W_O is the identity: the heads are not mixed", "W_O 为单位矩阵：各头的结果不再混合"};
 
-inline constexpr Text cache{"Cache", "缓存"};
 inline constexpr Text cache_new{"new: {0}; the cache was empty", "新写：{0}；缓存原来是空的"};
 inline constexpr Text cache_grows{"new: {0}; read, not computed again: {1}", "新写：{0}；直接读取、不再计算：{1}"};
 inline constexpr Text same_cache{"key/value head {} has one cache, shown in head {}", "键值头 {} 只有一份缓存，见头 {}"};
@@ -180,8 +150,6 @@ inline constexpr Text same_cache{"key/value head {} has one cache, shown in head
 inline constexpr Text columns_of{"{}, columns {} of {}", "{}，第 {} 列，共 {} 列"};
 inline constexpr Text column_of{"{}, column {} of {}", "{}，第 {} 列，共 {} 列"};
 inline constexpr Text left_out{"left out, unless --full: {}", "已省略（--full 显示全部）：{}"};
-inline constexpr Text left_out_rows{"rows {} of {}", "{1} 的第 {0} 行"};
-inline constexpr Text left_out_columns{"columns {} of {}", "{1} 的第 {0} 列"};
 inline constexpr Text left_out_both{"rows {} and columns {} of {}", "{2} 的第 {0} 行和第 {1} 列"};
 
 // Entries that are spelled out.
