@@ -6,8 +6,8 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "cli/cli.hpp"
 #include "cli/pager.hpp"
+#include "cli/world.hpp"
 
 namespace {
 

@@ -3,12 +3,11 @@
 #include <random>
 
 #include "cli/commands.hpp"
-#include "cli/input.hpp"
-#include "cli/output.hpp"
-#include "cli/values.hpp"
+#include "cli/files.hpp"
+#include "cli/options.hpp"
 #include "compute/cost.hpp"
 #include "compute/cpu_variants.hpp"
-#include "compute/measure.hpp"
+#include "compute/engine.hpp"
 #include "core/gradient.hpp"
 #include "io/json/writer.hpp"
 #include "show/pages/page.hpp"

@@ -2,9 +2,8 @@
 #include "study/check/check.hpp"
 
 #include "cli/commands.hpp"
-#include "cli/input.hpp"
-#include "cli/output.hpp"
-#include "cli/values.hpp"
+#include "cli/files.hpp"
+#include "cli/options.hpp"
 #include "core/suggest.hpp"
 #include "io/files/paths.hpp"
 #include "io/problem/problem_reader.hpp"

@@ -1,5 +1,5 @@
 // Finds the command, parses its options, runs it; the one place where errors are caught.
-#include "cli/cli.hpp"
+#include "cli/world.hpp"
 
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"

@@ -2,11 +2,9 @@
 #include <fmt/ranges.h>
 
 #include "cli/commands.hpp"
-#include "cli/input.hpp"
-#include "cli/output.hpp"
-#include "cli/values.hpp"
+#include "cli/files.hpp"
+#include "cli/options.hpp"
 #include "core/suggest.hpp"
-#include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "show/words/phrases.hpp"
 #include "study/compare/compare.hpp"

@@ -1,11 +1,10 @@
 // mha cost and mha shapes: what a layer costs, counted from its shapes; and the page of `mha run` with shapes alone, as
 // PyTorch code sees them too. Sizes are enough: those of a file or an example, of a published model, or numbers.
+#include "study/cost/cost.hpp"
 #include "cli/commands.hpp"
-#include "cli/input.hpp"
-#include "cli/output.hpp"
-#include "cli/values.hpp"
+#include "cli/files.hpp"
+#include "cli/options.hpp"
 #include "core/suggest.hpp"
-#include "study/cost/cost_page.hpp"
 
 namespace mha::cli {
 namespace {

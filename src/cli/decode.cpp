@@ -1,9 +1,8 @@
 // mha decode: a causal problem token by token, with a cache of keys and values.
 #include "study/decode/decode.hpp"
 #include "cli/commands.hpp"
-#include "cli/input.hpp"
-#include "cli/output.hpp"
-#include "cli/values.hpp"
+#include "cli/files.hpp"
+#include "cli/options.hpp"
 
 namespace mha::cli {
 namespace {

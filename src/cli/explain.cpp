@@ -2,9 +2,8 @@
 
 #include "study/explain/explain.hpp"
 #include "cli/commands.hpp"
-#include "cli/input.hpp"
-#include "cli/output.hpp"
-#include "cli/values.hpp"
+#include "cli/files.hpp"
+#include "cli/options.hpp"
 #include "compute/engine.hpp"
 #include "core/gradient.hpp"
 #include "core/suggest.hpp"

@@ -1,10 +1,10 @@
 // mha import: a problem file that points into the tensors of a model.
 
 #include "cli/commands.hpp"
-#include "cli/values.hpp"
+#include "cli/options.hpp"
 #include "core/utf8.hpp"
-#include "io/files/output_file.hpp"
 #include "io/files/paths.hpp"
+#include "io/files/sink.hpp"
 #include "io/model/model_import.hpp"
 
 namespace mha::cli {

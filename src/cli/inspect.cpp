@@ -2,8 +2,7 @@
 #include "study/inspect/inspect.hpp"
 
 #include "cli/commands.hpp"
-#include "cli/input.hpp"
-#include "cli/output.hpp"
+#include "cli/files.hpp"
 
 namespace mha::cli {
 namespace {

@@ -1,14 +1,12 @@
 // mha devices, examples, models, schema: what there is to choose from.
 #include "cli/commands.hpp"
-#include "cli/input.hpp"
-#include "cli/output.hpp"
-#include "cli/values.hpp"
+#include "cli/files.hpp"
+#include "cli/options.hpp"
 #include "compute/backend.hpp"
 #include "core/suggest.hpp"
-#include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "show/pages/page.hpp"
-#include "study/cost/cost_page.hpp"
+#include "study/cost/cost.hpp"
 
 namespace mha::cli {
 namespace {

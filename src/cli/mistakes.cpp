@@ -2,8 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/commands.hpp"
-#include "cli/input.hpp"
-#include "cli/output.hpp"
+#include "cli/files.hpp"
 #include "show/pages/page.hpp"
 #include "show/words/notation.hpp"
 #include "study/mistakes/simulate.hpp"

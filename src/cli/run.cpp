@@ -1,14 +1,13 @@
 // mha run and mha gradient: compute a problem, or its backward pass as well, and print every step, or export it.
 
 #include "cli/commands.hpp"
-#include "cli/input.hpp"
-#include "cli/output.hpp"
-#include "cli/values.hpp"
+#include "cli/files.hpp"
+#include "cli/options.hpp"
 #include "compute/engine.hpp"
 #include "core/gradient.hpp"
 #include "io/arrays/trace_export.hpp"
-#include "io/files/output_file.hpp"
 #include "io/files/paths.hpp"
+#include "io/files/sink.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "io/problem/problem_writer.hpp"
 #include "show/pages/page_parts.hpp"

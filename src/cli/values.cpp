@@ -1,5 +1,5 @@
 // What people write behind an option, read strictly: option numbers are decimal, a list is one argument.
-#include "cli/values.hpp"
+#include "cli/options.hpp"
 
 #include <charconv>
 

@@ -1,7 +1,7 @@
-// What a command sees of the outside: streams, the terminal, the environment. Tests hand in one of their own.
+// The program as a function, and what a command sees of the outside: streams, the terminal, the environment. Tests hand in
+// one of their own.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <vector>
 
@@ -55,5 +55,8 @@ class Progress {
   std::size_t all_;
   bool shown_ = false;
 };
+
+// `arguments` without the program's name. Every failure is told on world.err; nothing is thrown.
+int cli(const std::vector<std::string>& arguments, World& world);
 
 }  // namespace mha::cli

@@ -1,5 +1,5 @@
 // Times the engine, and beside it a plain product and a plain copy.
-#include "compute/measure.hpp"
+#include "compute/engine.hpp"
 
 #include <chrono>
 #include <cstring>

@@ -1,5 +1,5 @@
 // A pool of threads that sleep between two rounds of work, after a short wait for the next one.
-#include "compute/workers.hpp"
+#include "compute/backend.hpp"
 
 #include <atomic>
 #include <condition_variable>

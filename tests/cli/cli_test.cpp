@@ -1,5 +1,5 @@
 // The program as a function: what goes to which stream, and with which exit code.
-#include "cli/cli.hpp"
+#include "cli/world.hpp"
 
 #include <map>
 

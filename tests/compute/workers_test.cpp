@@ -1,5 +1,5 @@
 // The pool of threads: every piece once, and what a task throws reaches the caller.
-#include "compute/workers.hpp"
+#include "compute/backend.hpp"
 
 #include <atomic>
 #include <stdexcept>

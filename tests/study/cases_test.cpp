@@ -5,7 +5,6 @@
 #include "catch.hpp"
 #include "compute/run_helpers.hpp"
 #include "io/problem/answer.hpp"
-#include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
 
 namespace mha::test {

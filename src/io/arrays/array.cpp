@@ -9,7 +9,6 @@
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "core/utf8.hpp"
-#include "io/arrays/safetensors.hpp"
 #include "io/files/input_file.hpp"
 #include "io/json/tree.hpp"
 

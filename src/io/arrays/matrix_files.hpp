@@ -1,8 +1,6 @@
 // Matrices in files: {"file": …} in a problem stands for a part of an array.
 #pragma once
 
-#include <optional>
-
 #include "io/arrays/array.hpp"
 #include "io/json/tree.hpp"
 

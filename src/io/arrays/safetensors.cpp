@@ -1,5 +1,5 @@
 // The header of a .safetensors file, believed in nothing: 8 bytes with the length of a JSON object, the object, the data.
-#include "io/arrays/safetensors.hpp"
+#include "io/arrays/array.hpp"
 
 #include <fmt/ranges.h>
 

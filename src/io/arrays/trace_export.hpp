@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "core/trace.hpp"
-#include "io/files/output_file.hpp"
+#include "io/files/sink.hpp"
 
 namespace mha::io {
 

@@ -2,10 +2,7 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <mutex>
-#include <string>
-#include <vector>
 
 #include "core/text.hpp"
 #include "io/files/input_file.hpp"

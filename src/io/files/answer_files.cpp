@@ -1,5 +1,5 @@
 // Where answers are.
-#include "io/files/answer_files.hpp"
+#include "io/files/roster.hpp"
 
 #include <cctype>
 #include <filesystem>
@@ -10,7 +10,6 @@
 #include "core/suggest.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
-#include "io/files/roster.hpp"
 
 namespace mha::io {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/text.hpp"
-#include "io/arrays/safetensors.hpp"
+#include "io/arrays/array.hpp"
 #include "io/json/tree.hpp"
 
 namespace mha::io {

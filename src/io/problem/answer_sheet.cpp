@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <unordered_map>
 
 #include "core/error.hpp"
 #include "core/step.hpp"

@@ -1,4 +1,4 @@
-// Problem files: JSON in, a checked Problem out.
+// Problem files: JSON in, a checked Problem out; and the files that travel inside the binary, examples and JSON Schemas.
 #pragma once
 
 #include <span>
@@ -23,5 +23,13 @@ struct KeySet {
   std::span<const std::string_view> keys;
 };
 std::span<const KeySet> problem_keys();
+
+struct EmbeddedFile {
+  std::string_view name;  // without folder and ending
+  std::string_view text;
+};
+
+std::span<const EmbeddedFile> examples();  // data/*.json, by name
+std::span<const EmbeddedFile> schemas();   // src/io/problem/*.schema.json
 
 }  // namespace mha::io

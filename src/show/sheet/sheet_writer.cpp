@@ -1,10 +1,7 @@
 // Writes a page as a workbook: first every matrix gets its place, then cells refer to each other by these.
 #include "show/writers.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <map>
 
 #include "core/utf8.hpp"
 #include "show/sheet/xlsx_file.hpp"

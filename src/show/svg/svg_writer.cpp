@@ -1,8 +1,6 @@
 // Draws weights: a map has a row for each query and a column for each key, lines run from queries to keys.
 #include "show/writers.hpp"
 
-#include <array>
-
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "show/html/mathml.hpp"

@@ -1,9 +1,7 @@
 // Sets an equation of matrices.
-#include "show/text/layout.hpp"
+#include "show/text/pen.hpp"
 
 #include <fmt/ranges.h>
-
-#include <array>
 
 #include "show/text/matrix_box.hpp"
 #include "show/text/wrap.hpp"

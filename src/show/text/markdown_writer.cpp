@@ -2,7 +2,6 @@
 #include "show/writers.hpp"
 
 #include "show/latex/latex_math.hpp"
-#include "show/text/layout.hpp"
 #include "show/text/pen.hpp"
 
 namespace mha::show {

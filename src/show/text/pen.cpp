@@ -1,8 +1,6 @@
 // What a terminal can show.
 #include "show/text/pen.hpp"
 
-#include <array>
-
 #include "core/utf8.hpp"
 
 namespace mha::show {

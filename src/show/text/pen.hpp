@@ -1,5 +1,5 @@
-// What a terminal can show: respells signs for those that know ASCII only, turns words into text of its character set, and
-// adds colour where there is any.
+// What a terminal can show: respells signs for those that know ASCII only, turns words into text of its character set, adds
+// colour where there is any, and sets equations of matrices and entries that are spelled out in lines.
 #pragma once
 
 #include "show/document.hpp"
@@ -38,5 +38,10 @@ class Pen {
 // white, the more blue the larger the weight, and the largest are in reverse, which no terminal shows otherwise: so
 // the larger one stands out, whether the terminal is dark or light.
 std::string_view shade_of(float weight);
+
+// Lines of at most `width` columns, where a single column of a matrix is not wider alone.
+std::vector<std::string> lay_out(const Equation& equation, const Pen& pen, const Document& document, int width);
+
+std::vector<std::string> lay_out(const Work& work, const Pen& pen, int width);
 
 }  // namespace mha::show

@@ -3,7 +3,6 @@
 
 #include <numeric>
 
-#include "show/text/layout.hpp"
 #include "show/text/pen.hpp"
 #include "show/text/wrap.hpp"
 

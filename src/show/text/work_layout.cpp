@@ -1,5 +1,5 @@
 // Sets an entry that is spelled out.
-#include "show/text/layout.hpp"
+#include "show/text/pen.hpp"
 
 #include "show/text/wrap.hpp"
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "io/files/answer_files.hpp"
+#include "io/files/roster.hpp"
 
 #include "study/check/grading.hpp"
 #include "study/check/layer_check.hpp"

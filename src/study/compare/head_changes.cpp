@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "study/compare/compare.hpp"
-#include "study/inspect/behind_heads.hpp"
+#include "study/inspect/inspect.hpp"
 #include "study/mistakes/projections.hpp"
 
 namespace mha::study {

@@ -3,7 +3,6 @@
 
 #include "compute/cost.hpp"
 #include "io/json/writer.hpp"
-#include "study/cost/cost_page.hpp"
 
 namespace mha::study {
 namespace {

@@ -1,5 +1,5 @@
 // The costs of a layer with their formulas and numbers, of all layers, and what does not stay equal with more heads.
-#include "study/cost/cost_page.hpp"
+#include "study/cost/cost.hpp"
 
 #include <fmt/ranges.h>
 

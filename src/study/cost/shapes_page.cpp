@@ -1,5 +1,5 @@
 // Shapes step by step; and entries by name, which follow the split and the concatenation.
-#include "study/cost/cost_page.hpp"
+#include "study/cost/cost.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
 // Draws X, then for each key/value head a W_K, and for its query heads a W_Q with which the scores stay small.
-#include "study/exercise/small_numbers.hpp"
+#include "study/exercise/exercise.hpp"
 
 #include <numeric>
 

@@ -2,7 +2,6 @@
 #include "study/inspect/inspect.hpp"
 
 #include "compute/engine.hpp"
-#include "study/inspect/behind_heads.hpp"
 
 namespace mha::study {
 namespace {

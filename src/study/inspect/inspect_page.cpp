@@ -1,5 +1,4 @@
 // What was seen in layers as a page and as JSON: structure first, then what may be read from it.
-#include <cmath>
 
 #include "io/json/writer.hpp"
 #include "io/problem/problem_writer.hpp"

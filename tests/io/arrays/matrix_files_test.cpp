@@ -9,7 +9,7 @@
 #include "io/arrays/matrix_files.hpp"
 #include "io/arrays/trace_export.hpp"
 #include "io/files/input_file.hpp"
-#include "io/files/output_file.hpp"
+#include "io/files/sink.hpp"
 #include "io/files/temporary_folder.hpp"
 #include "io/problem/problem_reader.hpp"
 

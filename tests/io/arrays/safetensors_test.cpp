@@ -1,5 +1,5 @@
 // Headers of .safetensors files: what is read, and a sentence for each way in which one can lie.
-#include "io/arrays/safetensors.hpp"
+#include "io/arrays/array.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Output files: whole or not at all, through links, with their permissions, and with a reason when it cannot be.
-#include "io/files/output_file.hpp"
+#include "io/files/sink.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

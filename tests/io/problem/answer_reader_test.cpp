@@ -5,7 +5,6 @@
 
 #include "catch.hpp"
 #include "core/error.hpp"
-#include "io/files/answer_files.hpp"
 #include "io/files/roster.hpp"
 #include "io/files/temporary_folder.hpp"
 

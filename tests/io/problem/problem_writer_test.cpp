@@ -4,7 +4,6 @@
 #include <string>
 
 #include "catch.hpp"
-#include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
 
 namespace mha::test {

@@ -7,7 +7,6 @@
 
 #include "catch.hpp"
 #include "io/json/reader.hpp"
-#include "io/problem/embedded.hpp"
 #include "io/problem/problem_reader.hpp"
 
 namespace mha::test {
