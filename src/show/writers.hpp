@@ -1,8 +1,6 @@
 // A page as bytes: one writer for each format, and the style of which each takes what it can have.
 #pragma once
 
-#include <string>
-
 #include "show/document.hpp"
 
 namespace mha::show {

@@ -1,10 +1,6 @@
 // Takes each step of a trace again on the CPU and finds where the two are farthest apart.
 #include "study/check/against.hpp"
 
-#include <cassert>
-#include <cmath>
-#include <limits>
-
 #include "compute/engine.hpp"
 #include "study/check/exactness.hpp"
 

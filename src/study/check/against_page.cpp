@@ -1,9 +1,6 @@
 // A table with a line for each step, and a sentence for each that fails.
 #include "study/check/against.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "io/json/writer.hpp"
 #include "show/pages/page.hpp"
 

@@ -1,10 +1,6 @@
 // Weights that dropout changed, recognised from the numbers given.
 #include "study/check/diagnose.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "study/mistakes/plan_editor.hpp"
 
 namespace mha::study {

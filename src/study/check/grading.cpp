@@ -1,8 +1,6 @@
 // Answers graded.
 #include "study/check/grading.hpp"
 
-#include <algorithm>
-
 namespace mha::study {
 
 double Grading::points_of(const LayerStep& step) const {

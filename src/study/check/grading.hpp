@@ -1,9 +1,6 @@
 // Answers graded: which steps must be there, what each is worth, and how a whole class came out.
 #pragma once
 
-#include <utility>
-#include <vector>
-
 #include "study/check/report.hpp"
 
 namespace mha::study {

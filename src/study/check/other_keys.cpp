@@ -1,10 +1,6 @@
 // Which keys a mistake hides or shows that should be visible or hidden.
 #include "study/check/diagnose.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "show/words/phrases.hpp"
 #include "study/mistakes/hidden_keys.hpp"
 

@@ -2,11 +2,7 @@
 // first.
 #include "study/check/diagnose.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <vector>
+#include "core/op_rules.hpp"
 
 namespace mha::study {
 namespace {

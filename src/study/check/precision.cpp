@@ -1,9 +1,6 @@
 // How exactly an answer's numbers are known.
 #include "study/check/precision.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace mha::study {
 namespace {
 

@@ -1,10 +1,7 @@
 // Reports for other programs.
 #include "study/check/report_files.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "core/csv.hpp"
 #include "io/json/writer.hpp"

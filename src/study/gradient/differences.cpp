@@ -1,8 +1,4 @@
 // Gradients held against central differences: each entry moved by itself, the loss computed again from there.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 
 #include "compute/cost.hpp"
 #include "core/error.hpp"

@@ -1,6 +1,4 @@
 // Mistakes around the attention: norms, residual sums and the MLP.
-#include <algorithm>
-#include <array>
 
 #include "study/mistakes/forms.hpp"
 

@@ -1,7 +1,5 @@
 // Mistakes in how the heads are made: from slices of X, with shared weights, from the wrong columns, of another group, or
 // not at all.
-#include <array>
-#include <cmath>
 
 #include "study/mistakes/forms.hpp"
 #include "study/mistakes/projections.hpp"

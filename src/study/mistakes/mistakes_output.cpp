@@ -1,5 +1,4 @@
 // Mistakes behind the heads: how they are put side by side, and the output projection.
-#include <array>
 
 #include "study/mistakes/forms.hpp"
 

@@ -1,9 +1,4 @@
 // Mistakes in the rotary positions: left out, turned otherwise, or turned where nothing turns.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "study/mistakes/forms.hpp"
 

@@ -1,5 +1,4 @@
 // Mistakes in the weights and what they are applied to: another softmax, another formula, or none; other values than V.
-#include <array>
 
 #include "study/mistakes/forms.hpp"
 #include "study/mistakes/hidden_keys.hpp"

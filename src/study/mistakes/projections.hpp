@@ -1,8 +1,6 @@
 // Q, K and V alike: where their weights are, and how their heads are cut from the columns of all heads.
 #pragma once
 
-#include <array>
-
 #include "study/mistakes/plan_editor.hpp"
 
 namespace mha::study {
