@@ -30,6 +30,6 @@ struct EmbeddedFile {
 };
 
 std::span<const EmbeddedFile> examples();  // data/*.json, by name
-std::span<const EmbeddedFile> schemas();   // src/io/problem/*.schema.json
+std::span<const EmbeddedFile> schemas();   // data/schemas/*.schema.json
 
 }  // namespace mha::io
