@@ -4,7 +4,7 @@
 #include <string>
 
 #include "show/document.hpp"
-#include "show/text/text_writer.hpp"
+#include "show/writers.hpp"
 
 namespace mha::show {
 

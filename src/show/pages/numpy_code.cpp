@@ -44,7 +44,7 @@ class NumpyCodeBuilder {
       case Op::copy: return name(0);
       case Op::norm: return norm();
       case Op::activation: {
-        const std::string function = activation_names[static_cast<std::size_t>(step_.activation)];
+        const std::string function(activation_names[static_cast<std::size_t>(step_.activation)]);
         const std::string bent = step_.activation == Activation::none ? name(0) : function + "(" + name(0) + ")";
         return step_.in.size() > 1 ? bent + " * " + name(1) : bent;
       }
