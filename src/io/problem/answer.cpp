@@ -155,8 +155,8 @@ void AnswerReader::read_member(Member& member) {
 void AnswerReader::read_gradients(Node& node) {
   if (node.as<Null>() != nullptr) return;
   backward_ = true;
-  for (Member& member : expect_object(node, {"gradients as a trace has them: {\"heads\": [{\"weights\": …}], \"X\": …}",
-                                             "像计算记录那样的梯度：{\"heads\": [{\"weights\": …}], \"X\": …}"}))
+  for (Member& member : expect<Object>(node, {"gradients as a trace has them: {\"heads\": [{\"weights\": …}], \"X\": …}",
+                                              "像计算记录那样的梯度：{\"heads\": [{\"weights\": …}], \"X\": …}"}))
     read_member(member);
   backward_ = false;
 }
@@ -164,8 +164,8 @@ void AnswerReader::read_gradients(Node& node) {
 // {"heads": [{"W_Q": …}], "W_O": …, "mlp": {"W_1": …}}, as the problem has them.
 void AnswerReader::read_parameters(Node& node) {
   if (node.as<Null>() != nullptr) return;
-  for (Member& member : expect_object(node, {"the gradients of the weights: {\"W_O\": …, \"mlp\": {\"W_1\": …}}",
-                                             "各权重的梯度：{\"W_O\": …, \"mlp\": {\"W_1\": …}}"})) {
+  for (Member& member : expect<Object>(node, {"the gradients of the weights: {\"W_O\": …, \"mlp\": {\"W_1\": …}}",
+                                              "各权重的梯度：{\"W_O\": …, \"mlp\": {\"W_1\": …}}"})) {
     if (member.key == "heads" || member.key == "kv_heads") {
       read_heads(member.node);
       continue;
