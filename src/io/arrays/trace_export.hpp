@@ -93,4 +93,20 @@ class TraceExport : public RowTaker {
   ArrayLayout layout_;
 };
 
+// Hands rows on to every export. A file that cannot be written is told when it is committed; the computation goes on for
+// the others.
+class AllExports : public RowTaker {
+ public:
+  explicit AllExports(std::deque<TraceExport>& exports) : exports_(exports) {}
+
+  void take_rows(ValueId id, Index item, Index head, Index first, Index count, const float* rows) override;
+  void take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) override;
+
+ private:
+  template <typename T>
+  void hand_on(ValueId id, Index item, Index head, Index first, Index count, const T* rows);
+
+  std::deque<TraceExport>& exports_;
+};
+
 }  // namespace mha::io
