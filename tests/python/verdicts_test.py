@@ -372,6 +372,41 @@ class Required(InFolder):
             self.assertIn("--require", result.stderr.decode())
 
 
+class TrueNumbers(InFolder):
+    """Somebody may have them from a program, whatever is written down before them."""
+
+    def with_a_pencil(self, name):
+        answer = json.loads(run("run", name, "--round", "2", "--format", "json").stdout)
+        return {key: answer[key] for key in ("heads", "concat", "output")}, json.loads(
+            run("run", name, "--format", "json").stdout)
+
+    def verdicts(self, answer, name):
+        result = run("check", name, self.write("answer.json", answer), "--format", "json")
+        steps = json.loads(result.stdout)["answers"][0]["steps"]
+        return {step["step"]: step["verdict"] for step in steps if step["verdict"] != "not_given"}
+
+    def test_behind_rounded_steps(self):
+        for name in ("gift_zh", "causal", "packed"):
+            answer, truth = self.with_a_pencil(name)
+            difference = np.abs(np.array(answer["output"]) - truth["output"]).max()
+            for true in (truth["output"], np.round(truth["output"], 3).tolist()):
+                answer["output"] = true
+                self.assertEqual(set(self.verdicts(answer, name).values()), {"right"}, name)
+            answer["output"] = (np.array(truth["output"]) + 0.01).tolist()
+            self.assertGreater(difference, 0.005)
+            self.assertEqual(self.verdicts(answer, name)["output"], "wrong", name)
+
+    def test_behind_wrong_ones(self):
+        answer, truth = self.with_a_pencil("gift_zh")
+        for head in answer["heads"]:
+            head["head_output"] = (np.array(head["head_output"]) + 9).tolist()
+        answer |= {"concat": truth["concat"], "output": truth["output"]}
+        verdicts = self.verdicts(answer, "gift_zh")
+        self.assertEqual((verdicts["head_output"], verdicts["concat"], verdicts["output"]), ("wrong", "right", "right"))
+        answer["concat"] = np.round(truth["concat"]).tolist()  # ±0.5 are near the truth by chance
+        self.assertEqual(self.verdicts(answer, "gift_zh")["concat"], "wrong")
+
+
 class Blanks(InFolder):
     def test_null_is_minus_infinity_only_where_a_key_is_hidden_and_the_row_filled_in(self):
         masked = [[None if x == "-inf" else x for x in row] for row in CAUSAL["heads"][0]["masked"]]

@@ -352,6 +352,18 @@ std::optional<Reading> read_answer(const RowPlan& plan, const GivenMatrices& giv
   return Walk(plan, given, precision, start).walk(go_on);
 }
 
+Likeness likeness_to_truth(const GivenMatrix& given, const std::shared_ptr<const Tensor>& truth, Index head) {
+  const auto written = std::make_shared<Tensor>(truth->shape());
+  const Shape& shape = written->shape();
+  for (Index item = 0; head < shape.heads && item < shape.batch; ++item) {
+    const double* numbers = truth->matrix(item, head);
+    const double lost = lost_in_sums(given.form, numbers, shape.rows * shape.cols);
+    std::transform(numbers, numbers + shape.rows * shape.cols, written->matrix(item, head),
+                   [&](double number) { return lost + given.form.written(number); });
+  }
+  return compare(given, {truth, written}, head);
+}
+
 std::optional<Reading> read_as_true(const RowPlan& plan, const GivenMatrices& given, const TruthOf& truth_of) {
   Reading reading;
   for (const StepName& name : row_names) {
@@ -360,24 +372,12 @@ std::optional<Reading> read_as_true(const RowPlan& plan, const GivenMatrices& gi
     StepReading& row = reading.steps[static_cast<std::size_t>(name.step)].emplace();
     row.heads.resize(static_cast<std::size_t>(std::max(plan.plan.value(*id).shape.heads, given.heads(name.step))));
     if (given.heads(name.step) == 0) continue;
-    row.expected.numbers = truth_of(name.step);
-    Tensor written(row.expected.numbers->shape());
-    const Shape& shape = written.shape();
-    for (Index head = 0; head < shape.heads; ++head)
-      if (const GivenMatrix* matrix = given.find(name.step, head))
-        for (Index item = 0; item < shape.batch; ++item) {
-          const double* numbers = row.expected.numbers->matrix(item, head);
-          const double lost = lost_in_sums(matrix->form, numbers, shape.rows * shape.cols);
-          std::transform(numbers, numbers + shape.rows * shape.cols, written.matrix(item, head),
-                         [&](double number) { return lost + matrix->form.written(number); });
-        }
-    row.expected.radius = std::make_shared<const Tensor>(std::move(written));
+    const std::shared_ptr<const Tensor> truth = truth_of(name.step);
     for (Index head = 0; head < static_cast<Index>(row.heads.size()); ++head)
       if (const GivenMatrix* matrix = given.find(name.step, head)) {
-        Likeness& likeness = row.heads[static_cast<std::size_t>(head)] = compare(*matrix, row.expected, head);
+        Likeness& likeness = row.heads[static_cast<std::size_t>(head)] = likeness_to_truth(*matrix, truth, head);
         if (!likeness.matches()) return std::nullopt;
       }
-    row.expected = {};  // of what is right it is not asked
   }
   return reading;
 }

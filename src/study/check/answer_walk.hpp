@@ -41,8 +41,11 @@ using GoOn = std::function<bool(StepId, const StepReading&)>;
 std::optional<Reading> read_answer(const RowPlan& plan, const GivenMatrices& given, const Precision& precision,
                                    const Start& start = {}, const GoOn& go_on = {});
 
-// The same for an answer all of whose numbers are what the plan gives by itself, as exactly as they are written: then they
-// follow from what is given before them as well, and nothing else need be known. Nothing where they are not.
+// How a matrix compares with the true numbers of its step, as exactly as it is written.
+Likeness likeness_to_truth(const GivenMatrix& given, const std::shared_ptr<const Tensor>& truth, Index head);
+
+// As read_answer, for an answer all of whose numbers are what the plan gives by itself, as exactly as they are written:
+// then they follow from what is given before them as well, and nothing else need be known. Nothing where they are not.
 std::optional<Reading> read_as_true(const RowPlan& plan, const GivenMatrices& given, const TruthOf& truth_of);
 
 // What follows from this step's matrices of another shape, if all heads have it, as far as the steps fit together.

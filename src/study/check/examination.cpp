@@ -8,6 +8,8 @@
 namespace mha::study {
 namespace {
 
+constexpr double coarse = 0.06;  // numbers rounded to more than that may be the true ones by chance
+
 constexpr Text number_for_infinity = {
     "a large negative number stands for −∞ in the masked scores: the weights are the same",
     "掩码后的分数中用很小的负数代替 −∞：权重相同"};
@@ -199,7 +201,7 @@ class Examination {
       verdict.has_blanks = std::find(matrix->blank.begin(), matrix->blank.end(), true) != matrix->blank.end();
     verdict.verdict = verdict_of(step, head, unexplained);
     if (verdict.verdict == Verdict::right && is_wrong(likeness))  // right by the true numbers before it
-      verdict.max_difference = truth_.given(step, head)->max_difference, verdict.entries_wrong = 0;
+      verdict.max_difference = likeness_to_true(step, head).max_difference, verdict.entries_wrong = 0;
     if (is_wrong(likeness)) taint_.add(step, head);
     if (step != StepId::X || by_.layer.value_or(0) == 0 || likeness.given) report_.steps.push_back(verdict);
     return verdict.verdict;
@@ -218,11 +220,19 @@ class Examination {
     return made_here ? Verdict::wrong : Verdict::following;
   }
 
-  // Whether the given numbers are those of somebody who made no mistake at all: they follow from what is right before them.
-  bool is_true(StepId step, std::size_t head) const {
-    const Likeness* likeness = truth_.given(step, head);
-    return likeness != nullptr && likeness->matches();
+  // How the given numbers compare with those of somebody who made no mistake at all: with what follows from what is right
+  // before them, or with the true ones, whatever stands before them.
+  Likeness likeness_to_true(StepId step, std::size_t head) const {
+    const auto number = static_cast<Index>(head);
+    const Likeness* following = truth_.given(step, head);
+    const GivenMatrix& given = *given_.find(step, number);
+    const Likeness& as_read = following != nullptr ? *following : reading_.at(step)->heads[head];
+    if (as_read.matches() || given.form.half_unit() > coarse || is_alone(given_, step)) return as_read;
+    const std::shared_ptr<const Tensor> truth = by_.truth_of(step);
+    return truth != nullptr ? likeness_to_truth(given, truth, number) : as_read;
   }
+
+  bool is_true(StepId step, std::size_t head) const { return likeness_to_true(step, head).matches(); }
 
   // What is wrong, or follows from it, tells nothing of what is true.
   void leave_out(StepId step, const std::vector<Index>& heads) {

@@ -31,6 +31,7 @@ struct Handed {
 // What an answer is read against, and with what its mistakes are looked for.
 struct Yardstick {
   const RowPlan& plan;
+  TruthOf truth_of;
   const Candidates *candidates, *pairs;  // null: all were tried
   Layout layout;
   std::optional<int> layer;  // of a stack

@@ -111,7 +111,13 @@ Handed LayerChecker::judge(const GivenMatrices& given, const Precision& precisio
       add_once(report.unknown, say({"this problem has no step {}: what is given there was passed over.",
                                     "这道题没有步骤 {}：其中给出的内容已忽略。"},
                                    LayerStep{layer_, name.step}.id()));
-  Yardstick by{*read.plan, &candidates_, &pairs_, problem_.layout, layer_, problem_.loss.has_value()};
+  Yardstick by{*read.plan,
+               [this](StepId step) { return truth(step); },
+               &candidates_,
+               &pairs_,
+               problem_.layout,
+               layer_,
+               problem_.loss.has_value()};
   if (budget.spent_closely) by.candidates = by.pairs = nullptr;
   return examine(given, precision, read.reading, by, budget, report);
 }
