@@ -55,7 +55,8 @@ class Gradescope(Course):
         shutil.rmtree(self.root / "submission", ignore_errors=True)
         (self.root / "submission").mkdir()
         for name, content in files.items():
-            (self.root / "submission" / name).write_text(content if isinstance(content, str) else json.dumps(content))
+            text = content if isinstance(content, (str, bytes)) else json.dumps(content)
+            (self.root / "submission" / name).write_bytes(text.encode() if isinstance(text, str) else text)
         (self.root / "submission_metadata.json").write_text(json.dumps({"users": [{"name": user} for user in users]}))
         result = self.shell(self.root / "run_autograder", cwd="/")
         results = json.loads((self.root / "results" / "results.json").read_text())
@@ -81,6 +82,39 @@ class Gradescope(Course):
             self.assertEqual(self.submit({"answer.json": self.key(name)}, *users)["score"], 9)
         self.assertLess(self.submit({"answer.json": self.key("张三")}, "Anna Li")["score"], 9)
         self.assertIn("class list", self.submit({"answer.json": self.key("张三")}, "Nobody")["output"])
+
+    def test_two_of_the_same_letters_are_not_guessed(self):
+        roster = self.folder / "two.csv"
+        roster.write_text("name\nLi Wei\nWei Li\n", encoding="utf-8")
+        self.course = self.folder / "two"
+        self.assertEqual(self.shell(MHA, "exercise", "--roster", roster, "-o", self.course).returncode, 0)
+        self.upload(self.course)
+        self.assertEqual(self.submit({"answer.json": self.key("Wei Li")}, "Wei Li")["score"], 9)
+        results = self.submit({"answer.json": self.key("Wei Li")}, "wei li")
+        self.assertEqual((results["score"], "more than once" in results["output"]), (0, True))
+
+    def test_a_file_of_points_goes_along(self):
+        points = self.folder / "my points.json"
+        points.write_text('{"points": {"output": 4}}')
+        for option in (["--points", points], [f"--points={points}"]):
+            self.upload(self.course / "Anna Li" / "problem.json", *option)
+            results = self.submit({"answer.json": self.key("Anna Li")}, "Anna Li")
+            self.assertEqual((results["score"], sum(test["max_score"] for test in results["tests"])), (12, 12))
+
+    def test_wrong_options_are_told_while_it_is_built(self):
+        for options in (["--pionts", "output=4"], ["--points", "outputs=4"]):
+            archive = self.folder / "wrong.zip"
+            result = self.shell(SOURCE / "scripts" / "gradescope", self.course, archive, *options)
+            self.assertEqual((result.returncode, archive.exists()), (2, False), options)
+            self.assertIn(b"mha", result.stderr)
+
+    def test_a_workbook_is_an_answer(self):
+        problem = self.course / "Anna Li" / "problem.json"
+        self.upload(problem)
+        sheet = self.folder / "sheet.xlsx"
+        result = self.shell(MHA, "run", problem, "-o", sheet)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        self.assertEqual(self.submit({"sheet.xlsx": sheet.read_bytes()}, "Anna Li")["score"], 9)
 
     def test_setup_builds_and_installs(self):
         self.upload(self.course)
