@@ -22,6 +22,7 @@ struct CheckOptionTexts {
   bool allow_outside = false, summary = false, as_class = false;
 };
 
+constexpr std::size_t most_told = 4;  // of the files that were passed over
 constexpr std::array check_formats = {Format::Kind::page, Format::Kind::json, Format::Kind::csv, Format::Kind::gradescope};
 
 study::ToleranceOptions tolerance_from(const CheckOptionTexts& texts) {
@@ -126,6 +127,7 @@ class Check {
     refuse_two_standard_inputs(names);
     const int threads = compute::thread_count(threads_from(texts_.threads));
     const std::vector<io::AnswerSource> answers = find();
+    tell_passed_over();
     const auto is_one_array = [](const io::AnswerSource& answer) { return answer.file.ends_with(".npy"); };
     if (texts_.as && std::none_of(answers.begin(), answers.end(), is_one_array))
       throw Error({"--as says which matrix a .npy file holds, and no answer is one; leave it out",
@@ -162,10 +164,23 @@ class Check {
     std::vector<io::AnswerSource> answers;
     if (!is_class) common_ = checker_for(read_problem(*texts_.problem, world_, texts_.allow_outside));
     if (common_) expect_required_steps();
-    if (!texts_.answers.empty()) answers = io::find_answers(texts_.answers, world_.input, texts_.as);
+    if (!texts_.answers.empty()) answers = io::find_answers(texts_.answers, world_.input, texts_.as, &passed_over_);
     if (!is_class) return answers;
     if (grading_.required.empty()) grading_.required = {choice_from("all", "--require")};
-    return io::find_class(*texts_.problem, std::move(answers));
+    return io::find_class(*texts_.problem, std::move(answers), passed_over_);
+  }
+
+  void tell_passed_over() {
+    std::erase(passed_over_, texts_.output.file.value_or(""));
+    if (passed_over_.empty()) return;
+    const std::size_t told = std::min(passed_over_.size(), most_told);
+    const std::span<const std::string> first(passed_over_.data(), told);
+    tell(world_,
+         {"passed over, {} in all: {}{}; answers lie in their students' folders, or together in a folder of files or of "
+          "folders (`mha check CLASS FOLDER`); a table needs the columns of steps.csv, or the named cells of sheet.xlsx",
+          "已跳过，共 {} 个：{}{}；答卷应在各个学生的文件夹里，或收在一个全是文件或全是文件夹的文件夹里（`mha check 班级 "
+          "文件夹`）；表格要有 steps.csv 的各列，或 sheet.xlsx 中命名的单元格"},
+         passed_over_.size(), listed(first), passed_over_.size() > told ? Saying{", …", "……"} : Saying{});
   }
 
   void expect_required_steps() const {
@@ -224,7 +239,10 @@ class Check {
     const Caption title = common_ ? common_->problem.title : Caption();
     switch (output_.kind()) {
       case Format::Kind::page:
-        return output_.write(describe(reports, title, page_, telling_.hint, texts_.as_class, telling_.summary_only));
+        return output_.write(describe(reports, title, page_, telling_.hint, texts_.as_class,
+                                      telling_.summary_only ? study::Tell::nobody
+                                      : output_.has_links() ? study::Tell::everyone
+                                                            : study::Tell::not_right));
       case Format::Kind::json: return study::write_report_json(output_.sink(), reports, telling_);
       case Format::Kind::csv: return study::write_report_csv(output_.sink(), reports, telling_);
       case Format::Kind::gradescope:
@@ -242,6 +260,7 @@ class Check {
   study::Telling telling_;
   Output output_;
   std::shared_ptr<OwnChecker> common_;  // of all answers without a problem of their own
+  std::vector<std::string> passed_over_;
 };
 
 void declare_check_options(CommandLine& app, CheckOptionTexts& texts) {

@@ -194,14 +194,21 @@ void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker&
   const std::string teacher = request.folder + "/teacher";
   std::vector<Problem> problems;
   const std::vector<io::Student> students = io::read_roster(*request.roster);
-  std::string index = csv_line({"name", "folder", "seed"});
+  const auto is_marked = [](const io::Student& student) { return !(student.id + student.email).empty(); };
+  const std::size_t columns = std::any_of(students.begin(), students.end(), is_marked) ? 5 : 3;
+  const auto line = [&](std::vector<std::string> fields) {
+    fields.resize(columns);
+    return csv_line(fields);
+  };
+  std::string index = line({"name", "folder", "seed", "id", "email"});
   io::make_folder(request.folder);
   const io::FolderLock lock(request.folder);
   for (const io::Student& student : students) {
     const std::uint32_t seed = study::student_seed(static_cast<std::uint32_t>(request.seed), student.name);
     problems.push_back(drawn(request, maker, seed));
     refuse_filled_in(request.folder + "/" + student.folder, problems.back());
-    index += csv_line({csv_text(student.name), student.folder, fmt::format("{}", seed)});
+    index += line(
+        {csv_text(student.name), student.folder, fmt::format("{}", seed), csv_text(student.id), csv_text(student.email)});
   }
   for (std::size_t i = 0; i < students.size(); ++i) {
     study::WorksheetOptions options = request.worksheet;

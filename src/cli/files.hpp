@@ -44,6 +44,7 @@ class Output {
   Output(const OutputTexts& texts, Kinds kinds, const show::TextStyle& style, World& world);
 
   Format::Kind kind() const { return format_->kind; }
+  bool has_links() const { return format_->has_links; }
   // After the inputs were read: they must not be written over, nor these that the world does not know.
   void open(std::vector<std::string> inputs = {});
   io::Sink& sink();

@@ -28,6 +28,7 @@ struct Format {
   std::optional<io::BinaryFormat> arrays = {};
   show::PageOptions::Sources sources = show::PageOptions::Sources::none;  // of a page: what it tells of each entry
   bool is_whole = false;                                                  // of a page: matrices of thousands of entries too
+  bool has_links = false;                                                 // of a page: a name leads to its section
 };
 
 inline constexpr std::array formats = {
@@ -37,7 +38,8 @@ inline constexpr std::array formats = {
            .ending = ".html",
            .what = {"the page for a browser", "供浏览器打开的页面"},
            .write = show::write_html,
-           .sources = show::PageOptions::Sources::works},
+           .sources = show::PageOptions::Sources::works,
+           .has_links = true},
     Format{.kind = Format::Kind::page,
            .name = "svg",
            .ending = ".svg",

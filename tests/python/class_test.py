@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import unittest
+import zipfile
 from pathlib import Path
 
 import numpy
@@ -107,10 +108,23 @@ class Class(InFolder):
             with self.subTest(language):
                 self.assertLess(run("check", self.course, "--lang", language, "-o", path).returncode, 3)
                 page = path.read_text(encoding="utf-8")
-                links = dict(re.findall(r'<td><a href="#(s\d+)"><bdi>([^<]*)</bdi></a></td>', page))
-                self.assertIn("张三", links.values())
-                for place, name in links.items():
-                    self.assertRegex(page, rf'<section id="{place}"><h2><bdi>{re.escape(name)}</bdi>')
+                links = {name: place for place, name in re.findall(r'<td><a href="#(s\d+)"><bdi>([^<]*)</bdi></a></td>', page)}
+                self.assertEqual(list(links), list(self.NAMES))  # who is right or has nothing to show as well
+                self.assertEqual(len(set(links.values())), len(links))
+                answers = {answer["name"]: answer for answer in self.graded("--lang", language)["answers"]}
+                for name, place in links.items():
+                    section = re.search(rf'<section id="{place}"><h2><bdi>{re.escape(name)}</bdi></h2>(.*?)</section>', page, re.S)[1]
+                    self.assertIn({"en": {"right": "Right: ", "wrong": "Wrong: ", "incomplete": "Incomplete: ",
+                                          "missing": "Missing: ", "unusable": "Unusable: "},
+                                   "zh": {"right": "正确：", "wrong": "错误：", "incomplete": "未完成：", "missing": "未提交：",
+                                          "unusable": "无法评阅："}}[language][self.NAMES[name]], section)
+                    given, score = answers[name]["given"], round(100 * answers[name]["score"])
+                    if given:
+                        self.assertIn({"en": f"{given} of 26 matrices given, score {score} %",
+                                       "zh": f"给出 26 个矩阵中的 {given} 个，得分 {score}%"}[language], section)
+                top = page[:page.index("<main>")]
+                self.assertNotIn("<bdi>", top)  # neither a contents of 120 names nor what is the first student's
+                self.assertNotIn("26", re.sub(r"<(style|script)>.*?</\1>", "", top, flags=re.S))
                 report = json.loads(run("check", self.course, "--format", "json").stdout)
                 bars = re.findall(r'<td class="number">(\d+) <meter max="(\d+)" value="(\d+)"', page)
                 self.assertEqual([int(count) for count, of, value in bars if count == value and of == str(len(self.NAMES))],
@@ -119,6 +133,52 @@ class Class(InFolder):
                 unfolded = re.sub(r"<details><summary>.*?</details>", "", page)
                 self.assertIn(f"<summary>{hint}</summary><p class=\"warning\">", page)
                 self.assertNotIn('<p class="warning">', unfolded)
+
+    def test_what_is_no_answer_is_told_and_not_graded(self):
+        before = self.graded()
+        roster = (self.folder / "names.csv").read_text(encoding="utf-8")
+        anna = self.place("Anna Li").parent
+        for place in (self.course / "names.csv", self.course / "index.csv", anna / "notes.csv", anna / "old.xls"):
+            place.write_text(roster, encoding="utf-8")
+        (self.course / "loose").mkdir()
+        result = run("check", self.course, "--format", "json")
+        self.assertEqual(json.loads(result.stdout), before)
+        line = next(line for line in result.stderr.decode().splitlines() if "passed over" in line)
+        for name in ("notes.csv", "old.xls", "loose"):
+            self.assertIn(name, line)
+        self.assertNotIn("index.csv", line)
+        self.assertNotIn("teacher", line)
+        self.assertIn("passed over, 4 in all: ", line)
+
+    def test_a_table_of_steps_is_an_answer_whatever_it_is_called(self):
+        eve = self.place("Eve").parent
+        (eve / "answer.npz").unlink()
+        self.assertEqual(run("run", eve / "problem.json", "-o", eve / "mine.csv").returncode, 0)
+        self.assertEqual(self.graded_as("Eve"), ("right", "mine.csv"))
+        with zipfile.ZipFile(eve / "other.xlsx", "w") as book:  # a workbook without named cells stands back
+            book.writestr("xl/workbook.xml", '<workbook><sheets><sheet name="A"/></sheets></workbook>')
+        self.assertEqual(self.graded_as("Eve"), ("right", "mine.csv"))
+        self.assertIn(b"other.xlsx", run("check", eve).stderr)
+        self.assertEqual(run("run", eve / "problem.json", "-o", eve / "other.xlsx").returncode, 0)  # with them it may be meant
+        self.assertEqual(self.graded_as("Eve")[0], "unusable")
+        (eve / "mine.csv").unlink()
+        (self.folder / "all").mkdir()
+        (eve / "other.xlsx").rename(self.folder / "all" / "Eve.xlsx")
+        shutil.copy(self.folder / "names.csv", self.folder / "all")
+        with zipfile.ZipFile(self.folder / "all" / "roster.xlsx", "w") as book:
+            book.writestr("xl/workbook.xml", '<workbook><sheets><sheet name="A"/></sheets></workbook>')
+        result = run("check", self.course, self.folder / "all", "--format", "json")
+        answers = {answer["name"]: answer["file"] for answer in json.loads(result.stdout)["answers"]}
+        self.assertEqual(list(answers), list(self.NAMES))
+        self.assertEqual({name for name, file in answers.items() if file}, {"Eve"})
+        self.assertIn("passed over, 2 in all: ", result.stderr.decode())
+        for language, words in (("en", "no answers in this folder"), ("zh", "这个文件夹里没有答卷")):
+            (self.folder / language).mkdir()
+            shutil.copy(self.folder / "names.csv", self.folder / language)
+            result = run("check", "worked", self.folder / language, "--lang", language)
+            self.assertEqual(result.returncode, 2)
+            for word in (words, ".csv", ".xlsx", ".npz"):
+                self.assertIn(word, result.stderr.decode())
 
     def test_a_broken_problem_harms_nobody_else(self):
         (self.place("Anna Li").parent / "problem.json").write_text("{")
@@ -225,6 +285,67 @@ class Class(InFolder):
     def test_a_folder_that_cannot_be_read(self):
         self.place("Anna Li").chmod(0)
         self.assertEqual(self.graded()["summary"]["unusable"], 2)
+
+
+class Ids(InFolder):
+    """Answers that are called as a student's id or e-mail; and two students of one name, none of whom shadows the other."""
+
+    NAMES = ["Anna Li", "Li Wei (1003)", "Li Wei (1004)", "李伟 (a.wei@x.cn)", "李伟 (b.wei@x.cn)", "Bert Kim"]
+
+    def setUp(self):
+        super().setUp()
+        roster = self.write("names.csv", "name;id;email\nAnna Li;S1001;anna.li@x\nLi Wei;1003;w@x\nLi Wei;1004;v@x\n"
+                                         "李伟;;a.wei@x.cn\n李伟;;b.wei@x.cn\nBert Kim;1006;\n")
+        self.course = self.folder / "class"
+        result = run("exercise", "--tokens", "3", "--roster", roster, "-o", self.course)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+
+    def graded(self, files, *arguments):
+        """`files` says whose key lies where."""
+        shutil.rmtree(self.folder / "all", ignore_errors=True)
+        for file, name in files.items():
+            (self.folder / "all" / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(self.course / "teacher" / name / "key.json", self.folder / "all" / file)
+        result = run("check", self.course, self.folder / "all", "--format", "json", *arguments)
+        report = json.loads(result.stdout)
+        self.assertEqual(sum(report["summary"][verdict] for verdict in VERDICTS), len(report["answers"]))
+        return {answer["name"]: answer["verdict"] for answer in report["answers"]}, result.stderr.decode()
+
+    def test_ids_name_files_and_folders(self):
+        for files in (
+                ["s1001.json", "1003.json", "1004.json", "A.Wei@x.cn.json", "b.wei.json", "1006.json"],
+                ["S1001/answer.json", "1003/answer.json", "v@x/work.json", "a.wei/x.json", "b.wei@x.cn/answer.json", "1006/a.json"],
+                ["1001_Anna_Li.json", "Li Wei 1003.json", "liwei_1004_8_answer.json", "a.wei.json", "b.wei.json", "kimbert_3_8_a.json"],
+                [f"{name}.json" for name in self.NAMES]):
+            self.assertEqual(self.graded(dict(zip(files, self.NAMES)))[0], dict.fromkeys(self.NAMES, "right"), files)
+
+    def test_namesakes_are_not_guessed(self):
+        one = {name: "missing" for name in self.NAMES}
+        for file in ("Li Wei.json", "liwei_5_8_answer.json", "李伟_77_assignsubmission_file_/answer.json"):
+            verdicts, message = self.graded({file: "Li Wei (1003)"})
+            self.assertEqual({name: verdicts[name] for name in self.NAMES}, one, file)
+            self.assertEqual([verdict for name, verdict in verdicts.items() if name not in one], ["unusable"])
+            self.assertIn("of several", message)
+        verdicts = self.graded({"1003.json": "Li Wei (1003)", "Li Wei (1003).json": "Li Wei (1003)"})[0]
+        self.assertEqual(list(verdicts.values()).count("right"), 1)  # the second is told, and is not another's
+        self.assertEqual(list(verdicts.values()).count("unusable"), 1)
+
+    def test_each_has_a_row_and_a_section(self):
+        for i, name in enumerate(self.NAMES):
+            if i % 2:
+                shutil.copy(self.course / "teacher" / name / "key.json", self.course / name / "answer.json")
+        report = json.loads(run("check", self.course, "--format", "json").stdout)
+        self.assertEqual([(answer["name"], answer["verdict"]) for answer in report["answers"]],
+                         [(name, "right" if i % 2 else "incomplete") for i, name in enumerate(self.NAMES)])
+        self.assertEqual(run("check", self.course, "-o", self.folder / "report.html").returncode, 1)
+        page = (self.folder / "report.html").read_text(encoding="utf-8")
+        self.assertEqual(re.findall(r'<section id="s\d+"><h2><bdi>([^<]*)', page), self.NAMES)
+
+    def test_files_beside_folders_are_told(self):
+        result = self.graded({"S1001.json": "Anna Li", "1006/answer.json": "Bert Kim"})
+        self.assertEqual((result[0]["Anna Li"], result[0]["Bert Kim"]), ("right", "missing"))
+        self.assertIn("passed over, 1 in all: ", result[1])
+        self.assertIn("1006", result[1])
 
 
 class Score(InFolder):

@@ -256,6 +256,20 @@ class Roster(InFolder):
             self.assertEqual(names_in(folder / "teacher" / name), TEACHER)
         self.assertIn("Name: 张三\n", (folder / "张三" / "worksheet.txt").read_text(encoding="utf-8"))
 
+    def test_namesakes_have_folders_and_numbers_of_their_own(self):
+        folder = self.exercise("class", "--roster", self.roster("name;id\n李伟;1003\n李伟;1004\nBo;=1\n"), "--seed", "5")
+        names = ["李伟 (1003)", "李伟 (1004)"]
+        lines = (folder / "teacher" / "index.csv").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(lines, ["name,folder,seed,id,email",
+                                 *(f"{name},{name},{student_seed(5, name)},{name[4:8]}," for name in names),
+                                 f"Bo,Bo,{student_seed(5, 'Bo')},'=1,"])
+        self.assertEqual(names_in(folder), {*names, "Bo", "teacher"})
+        problems = [(folder / name / "problem.json").read_text(encoding="utf-8") for name in names]
+        self.assertNotEqual(*problems)
+        result = run("exercise", "--roster", self.roster("name;id\nBo;1\nBo;1\n"), "-o", self.folder / "none")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("names.csv:3: ", result.stderr.decode())
+
     def test_names_of_the_teachers_files(self):
         folder = self.exercise("class", "--roster", self.roster("teacher\nindex.csv\n"))
         self.assertEqual(names_in(folder), {"teacher", "teacher (2)", "index.csv (2)"})

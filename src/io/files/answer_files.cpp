@@ -8,13 +8,14 @@
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
+#include "core/utf8.hpp"
 #include "io/files/input_file.hpp"
 #include "io/files/paths.hpp"
 
 namespace mha::io {
 namespace {
 
-constexpr std::string_view problem_name = "problem.json", teachers_folder = "teacher";
+constexpr std::string_view problem_name = "problem.json", students_index = "index.csv", teachers_folder = "teacher";
 
 // What an exercise without a class list puts beside the answer.
 bool is_teachers(std::string_view name) {
@@ -51,10 +52,38 @@ bool find_name(AnswerSource& answer) {
   return true;
 }
 
+// How an answer is a student's: by the name, in the list's words or without what tells namesakes apart;
+bool has_name(const AnswerSource& student, const AnswerSource& answer) {
+  return student.name == answer.name || student.student.plain_name() == answer.name;
+}
+
+// by the id or the e-mail;
+bool has_id(const AnswerSource& student, const AnswerSource& answer) {
+  const std::string email = lower_case(student.student.email), called = lower_case(answer.name);
+  return !called.empty() &&
+         (called == lower_case(student.student.id) || called == email || called == email.substr(0, email.find('@')));
+}
+
+// by the letters of the name;
+bool has_letters(const AnswerSource& student, const AnswerSource& answer) {
+  return same_letters(student.student.name.empty() ? student.name : student.student.plain_name(), answer.name);
+}
+
+// and of namesakes by the id beside them, which may be the platform's own.
+bool has_letters_and_id(const AnswerSource& student, const AnswerSource& answer) {
+  const std::string& id = student.student.id;
+  const auto number = [](std::string_view text) {
+    const std::size_t first = std::min(text.find_first_of("0123456789"), text.size());
+    return text.substr(first, text.find_first_not_of("0123456789", first) - first);
+  };
+  return has_letters(student, answer) && !id.empty() && (id == submitter_of(answer.file).id || id == number(answer.name));
+}
+
 // Collects the answers of all arguments.
 class AnswerFinder {
  public:
-  AnswerFinder(int standard_input, const std::optional<std::string>& as) : standard_input_(standard_input), as_(as) {}
+  AnswerFinder(int standard_input, const std::optional<std::string>& as, std::vector<std::string>* passed_over)
+      : standard_input_(standard_input), as_(as), passed_over_(passed_over) {}
 
   void add(const std::string& path) {
     const auto status = status_of(path);
@@ -67,15 +96,19 @@ class AnswerFinder {
   }
 
   void add_class(const std::string& folder) {
-    names_ = names_of_folders(folder);
+    listed_ = students_in(folder);
     std::vector<std::string> students = in_order(folders_in(folder));
     const auto has_problem = [&](const std::string& student) { return status_of(in(in(folder, student), problem_name)); };
     if (std::none_of(students.begin(), students.end(), has_problem)) students.clear();
     for (const std::string& student : students)
-      if (const std::string place = in(folder, student); has_problem(student) || (name_of(student) && status_of(place)))
+      if (const std::string place = in(folder, student); has_problem(student) || (listed(student) && status_of(place)))
         add_student(place, student);
-      else if (name_of(student))  // of the list, and the folder is gone
-        sources_.push_back({*name_of(student), in(place, "answer.json"), {}});
+      else if (listed(student))  // and the folder is gone
+        sources_.push_back({listed(student)->name, in(place, "answer.json"), {}, {}, *listed(student)});
+      else if (student != teachers_folder)
+        pass_over(place);
+    if (!sources_.empty())
+      for (const std::string& name : answers_in(folder)) pass_over(in(folder, name));
     if (sources_.empty() && status_of(in(folder, problem_name))) add_student(folder, "");
     if (sources_.empty())
       throw Error(
@@ -93,18 +126,22 @@ class AnswerFinder {
   }
 
  private:
-  const std::string* name_of(const std::string& folder) const {
-    const auto found = std::find_if(names_.begin(), names_.end(), [&](const auto& row) { return row.first == folder; });
-    return found == names_.end() ? nullptr : &found->second;
+  const Student* listed(const std::string& folder) const {
+    const auto found = std::find_if(listed_.begin(), listed_.end(), [&](const auto& row) { return row.folder == folder; });
+    return found == listed_.end() ? nullptr : &*found;
+  }
+
+  void pass_over(const std::string& path) const {
+    if (passed_over_ != nullptr) passed_over_->push_back(path);
   }
 
   // As the class list has them, also those that are not there; behind them the folders that it does not name.
   std::vector<std::string> in_order(const std::vector<std::string>& folders) const {
     std::vector<std::string> students;
-    for (const auto& [student, name] : names_)
-      if (!student.empty()) students.push_back(student);
+    for (const Student& student : listed_)
+      if (!student.folder.empty()) students.push_back(student.folder);
     std::copy_if(folders.begin(), folders.end(), std::back_inserter(students),
-                 [&](const std::string& folder) { return name_of(folder) == nullptr; });
+                 [&](const std::string& folder) { return listed(folder) == nullptr; });
     return students;
   }
 
@@ -112,9 +149,14 @@ class AnswerFinder {
     std::vector<std::string> names = files_in(folder);
     std::erase_if(names, [&](const std::string& name) {
       const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
-      return name == problem_name ||
-             !(ends(".json") || ends(".json.txt") || ends("steps.csv") || ends("answer.csv") || ends(".xlsx") ||
-               has_lines(name) || ends(".npz") || ends(".safetensors") || (as_ && ends(".npy")));
+      if (name == problem_name || name == students_index) return true;
+      if (ends(".json") || ends(".json.txt") || ends("steps.csv") || ends("answer.csv") || ends(".xlsx") ||
+          has_lines(name) || ends(".npz") || ends(".safetensors") || (as_ && ends(".npy")))
+        return false;
+      const bool is_table = ends(".csv") || ends(".tsv") || ends(".xls") || ends(".ods");
+      const bool is_answer = ends(".csv") && !is_foreign_table(in(folder, name));
+      if (is_table && !is_answer) pass_over(in(folder, name));
+      return !is_answer;
     });
     return names;
   }
@@ -122,17 +164,22 @@ class AnswerFinder {
   void add_folder(const std::string& folder) {
     const std::size_t before = sources_.size();
     for (const std::string& name : answers_in(folder)) add_file(in(folder, name));
-    if (sources_.size() > before) return;
-    names_ = names_of_folders(folder);
+    if (sources_.size() > before) {
+      for (const std::string& name : folders_in(folder))
+        if (name != teachers_folder) pass_over(in(folder, name));
+      return;
+    }
+    listed_ = students_in(folder);
     for (const std::string& student : in_order(folders_in(folder)))
       if (student != teachers_folder && status_of(in(folder, student))) add_student(in(folder, student), student);
     const auto is_there = [](const AnswerSource& source) { return static_cast<bool>(source.read); };
     if (std::any_of(sources_.begin() + static_cast<std::ptrdiff_t>(before), sources_.end(), is_there)) return;
-    throw Error({"{}: no answers in this folder; they are files that end in .json, .jsonl, .npz or .safetensors, here or "
-                 "in a folder for each student",
-                 "{}：这个文件夹里没有答卷；答卷是以 .json、.jsonl、.npz 或 .safetensors "
-                 "结尾的文件，放在这里，或每个学生一个文件夹"},
-                folder);
+    throw Error(
+        {"{}: no answers in this folder; they are files that end in .json, .jsonl, .csv (with the columns of "
+         "steps.csv), .xlsx, .npz or .safetensors, here or in a folder for each student",
+         "{}：这个文件夹里没有答卷；答卷是以 .json、.jsonl、.csv（有 steps.csv 的各列）、.xlsx、.npz 或 .safetensors "
+         "结尾的文件，放在这里，或每个学生一个文件夹"},
+        folder);
   }
 
   // What a student's folder holds: of the files that are called as an answer is those that are filled in, or else of the
@@ -140,7 +187,7 @@ class AnswerFinder {
   void add_student(const std::string& folder, const std::string& student) {
     const std::string usual = in(folder, "answer.json");
     AnswerSource source{submitter_of(usual).name, usual, {}};
-    if (const std::string* known = name_of(student)) source.name = *known;
+    if (const Student* known = listed(student)) source.name = known->name, source.student = *known;
     try {
       std::vector<std::string> names = answers_in(folder);
       const auto is_called_so = [](const std::string& name) {
@@ -152,11 +199,17 @@ class AnswerFinder {
         std::erase_if(filled,
                       [&](const std::string& name) { return is_teachers(name) || !is_filled_in(in(folder, name)); });
         if (!filled.empty() && is_called_so(filled.front())) std::erase_if(filled, std::not_fn(is_called_so));
+        if (filled.size() > 1)
+          std::erase_if(filled, [&](const std::string& name) {
+            const bool is_foreign = !is_called_so(name) && is_foreign_table(in(folder, name));
+            if (is_foreign) pass_over(in(folder, name));
+            return is_foreign;
+          });
         names = filled.empty() ? std::vector{names.front()} : filled;
       }
       if (names.size() > 1)
         throw Error({"{}: which of these is the answer? {}; leave one", "{}：哪一个是答卷？{}；请只留一个"}, folder,
-                    listed(names));
+                    mha::listed(names));
       if (!names.empty()) {
         source.file = in(folder, names.front());
         source.read = [file = source.file, as = as_] { return read_answer_file(file, as); };
@@ -212,42 +265,48 @@ class AnswerFinder {
 
   int standard_input_;
   std::optional<std::string> as_;
-  FolderNames names_;  // of the folders beside each other
+  std::vector<std::string>* passed_over_;
+  std::vector<Student> listed_;  // of the folders beside each other
   std::vector<AnswerSource> sources_;
 };
 
 }  // namespace
 
 std::vector<AnswerSource> find_answers(const std::vector<std::string>& paths, int standard_input,
-                                       const std::optional<std::string>& as) {
-  AnswerFinder finder(standard_input, as);
+                                       const std::optional<std::string>& as, std::vector<std::string>* passed_over) {
+  AnswerFinder finder(standard_input, as, passed_over);
   for (const std::string& path : paths) finder.add(path);
   return finder.take();
 }
 
-std::vector<AnswerSource> find_class(const std::string& folder, std::vector<AnswerSource> collected) {
-  AnswerFinder finder(-1, std::nullopt);
+std::vector<AnswerSource> find_class(const std::string& folder, std::vector<AnswerSource> collected,
+                                     std::vector<std::string>& passed_over) {
+  AnswerFinder finder(-1, std::nullopt, collected.empty() ? &passed_over : nullptr);
   finder.add_class(folder);
   std::vector<AnswerSource> students = finder.take();
   if (collected.empty()) return students;
   for (AnswerSource& student : students) student.file.clear(), student.read = {};
   for (AnswerSource& answer : collected) {
     const bool readable = find_name(answer);
-    const auto find = [&](auto same) {
-      const auto is_it = [&](const AnswerSource& student) {
-        return !student.problem.empty() && same(student.name, answer.name);
-      };
-      const auto found = std::find_if(students.begin(), students.end(), is_it);
-      return std::count_if(students.begin(), students.end(), is_it) == 1 && !found->read ? found : students.end();
-    };
-    auto found = find(std::equal_to<>());
-    if (found == students.end()) found = find(same_letters);
+    auto found = students.end();
+    for (const auto is_it : {has_name, has_id, has_letters, has_letters_and_id}) {
+      const auto is_of = [&](const AnswerSource& student) { return !student.problem.empty() && is_it(student, answer); };
+      const auto first = std::find_if(students.begin(), students.end(), is_of);
+      if (found == students.end() && first != students.end() && !first->read &&
+          std::none_of(first + 1, students.end(), is_of))
+        found = first;
+    }
+    if (found == students.end() && holds_sheets(answer.file) && is_foreign_table(answer.file)) {
+      passed_over.push_back(answer.file);
+      continue;
+    }
     if (found != students.end())
       answer.name = found->name, answer.problem = found->problem;
     else if (readable)
       answer.read = [file = answer.file]() -> Answer {
-        throw Error({"{}: its name is that of no student of the class, or of one who has another answer",
-                     "{}：班上没有叫这个名字的学生，或该学生已有另一份答卷"},
+        throw Error({"{}: its name is that of no student of the class, of several, or of one who has another answer; call "
+                     "it as the student's id in the class list",
+                     "{}：班上没有叫这个名字的学生，或有几个，或该学生已有另一份答卷；请用名单中的学号作文件名"},
                     file);
       };
     (found == students.end() ? students.emplace_back() : *found) = std::move(answer);

@@ -21,15 +21,16 @@ std::string_view trimmed(std::string_view text) {
 }
 
 // What the columns of a header line hold, and the words for it.
-enum class Column { name, first_name, last_name, folder, other };
-constexpr std::array<std::string_view, 5> column_words = {
+enum class Column { name, first_name, last_name, folder, id, email, other };
+constexpr std::array<std::string_view, 7> column_words = {
     "|name|full name|name, vorname|nachname, vorname|last name, first name|student|student "
     "name|姓名|名字|学生|学生姓名|nom complet|nombre completo|",
     "|first name|given name|名|vorname|prénom|prenom|nombre|",
     "|last name|surname|family name|姓|姓氏|nachname|familienname|nom|apellido|apellidos|cognome|",
     "|folder|",
-    "|email|e mail|mail|email address|id|id number|student id|sid|identifier|username|number|group|class|section|学号|序号|"
-    "邮箱|电子邮件|班级|matrikel|matrikelnummer|matrikelnr|gruppe|courriel|numéro|correo|grupo|",
+    "|id|id number|student id|sid|identifier|username|学号|matrikel|matrikelnummer|matrikelnr|numéro|",
+    "|email|e mail|mail|email address|邮箱|电子邮件|courriel|correo|",
+    "|number|group|class|section|序号|班级|gruppe|grupo|",
 };
 
 template <typename... Parts>
@@ -149,6 +150,11 @@ class Columns {
     lines.erase(lines.begin());
   }
 
+  Student student_of(const Line& line) const {
+    return {name_of(line), field(line, Column::folder), field(line, Column::id), field(line, Column::email)};
+  }
+
+ private:
   std::string name_of(const Line& line) const {
     const std::string first = field(line, Column::first_name), last = field(line, Column::last_name);
     if (place_.count(Column::name) == 0 && !(first + last).empty())
@@ -160,10 +166,20 @@ class Columns {
     return found == place_.end() || found->second >= line.fields.size() ? "" : line.fields[found->second];
   }
 
- private:
   std::map<Column, std::size_t> place_;
   bool is_chinese_ = false;
 };
+
+std::string behind_name(const std::string& mark) {
+  return mark.empty() ? "" : fmt::format(" ({})", mark);
+}
+
+void tell_namesakes_apart(std::vector<Student>& students) {
+  std::map<std::string, int> counts;
+  for (const Student& student : students) ++counts[student.name];
+  for (Student& student : students)
+    if (counts[student.name] > 1) student.name += behind_name(student.id.empty() ? student.email : student.id);
+}
 
 class RosterReader {
  public:
@@ -172,23 +188,27 @@ class RosterReader {
   std::vector<Student> read(std::string_view text) {
     std::vector<Line> lines = LineReader(file_).read(text);
     const Columns columns(lines);
-    for (const Line& line : lines) add(columns.name_of(line), line.number);
-    if (students_.empty()) throw Error({"{}: no names; write one on each line", "{}：没有姓名；每行写一个"}, file_);
-    return std::move(students_);
+    std::vector<Student> students;
+    for (const Line& line : lines)
+      if (students.push_back(columns.student_of(line)); students.back().name.empty())
+        fail_in(file_, line.number, {"no name in its column", "姓名一列是空的"});
+    if (students.empty()) throw Error({"{}: no names; write one on each line", "{}：没有姓名；每行写一个"}, file_);
+    tell_namesakes_apart(students);
+    for (std::size_t i = 0; i < students.size(); ++i) {
+      const auto [earlier, is_new] = lines_.emplace(students[i].name, lines[i].number);
+      if (!is_new)
+        fail_in(
+            file_, lines[i].number,
+            {"{} stands in line {} already; give each student a name of their own, or an id or e-mail of their own in a "
+             "column that the first line calls so",
+             "{} 已在第 {} 行出现；每个学生要有自己的姓名，或者在表头写明的学号或邮箱一列里有自己的学号或邮箱"},
+            quote(students[i].name), earlier->second);
+      students[i].folder = new_folder(students[i].name);
+    }
+    return students;
   }
 
  private:
-  void add(const std::string& name, Index line) {
-    if (name.empty()) fail_in(file_, line, {"no name in its column", "姓名一列是空的"});
-    const auto [earlier, is_new] = lines_.emplace(name, line);
-    if (!is_new)
-      fail_in(file_, line,
-              {"{} stands in line {} already; give each student a name of their own",
-               "{} 已在第 {} 行出现；每个学生要有自己的姓名"},
-              quote(name), earlier->second);
-    students_.push_back({name, new_folder(name)});
-  }
-
   // File systems may take "Anna" and "anna" for the same.
   std::string new_folder(const std::string& name) {
     const std::string wanted = folder_called(name);
@@ -202,7 +222,6 @@ class RosterReader {
   std::string_view file_;
   std::map<std::string, Index> lines_;                      // by name
   std::vector<std::string> taken_{"teacher", "index.csv"};  // beside the students' folders
-  std::vector<Student> students_;
 };
 
 }  // namespace
@@ -215,16 +234,23 @@ std::vector<Student> read_roster(const std::string& path) {
   return parse_roster(InputFile(path).text(), path);
 }
 
-FolderNames read_index(const std::string& path) {
+std::vector<Student> read_index(const std::string& path) {
   std::vector<Line> lines = LineReader(path).read(InputFile(path).text());
   const Columns columns(lines);
-  FolderNames names;
+  std::vector<Student> students;
   for (const Line& line : lines) {
-    const std::string name = columns.name_of(line);
-    const bool defused = name.starts_with('\'') && csv_text(name.substr(1)) == name;
-    names.emplace_back(columns.field(line, Column::folder), name.substr(defused ? 1 : 0));
+    Student& student = students.emplace_back(columns.student_of(line));
+    for (std::string* text : {&student.name, &student.id, &student.email})
+      if (text->starts_with('\'') && csv_text(text->substr(1)) == *text) text->erase(0, 1);
   }
-  return names;
+  tell_namesakes_apart(students);
+  return students;
+}
+
+std::string Student::plain_name() const {
+  for (const std::string& mark : {behind_name(id), behind_name(email)})
+    if (!mark.empty() && name.ends_with(mark)) return name.substr(0, name.size() - mark.size());
+  return name;
 }
 
 }  // namespace mha::io

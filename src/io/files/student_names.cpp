@@ -50,8 +50,8 @@ std::string unquoted_yaml(std::string_view text) {
 
 // Of Gradescope's file the names alone: "submission_12345:", below it "  :submitters:", and there "  - :name: Anna Li". A
 // group's names stand side by side.
-FolderNames gradescope_names(std::string_view text) {
-  FolderNames names;
+std::vector<Student> gradescope_names(std::string_view text) {
+  std::vector<Student> students;
   std::string folder;
   bool among_submitters = false;
   while (!text.empty()) {
@@ -64,11 +64,11 @@ FolderNames gradescope_names(std::string_view text) {
     if (indent == 0 && content.ends_with(':')) folder = content.substr(0, content.size() - 1);
     if (line.starts_with("  :")) among_submitters = content == ":submitters:";
     if (!among_submitters || !content.starts_with(":name: ")) continue;
-    if (names.empty() || names.back().first != folder) names.emplace_back(folder, "");
-    std::string& name = names.back().second;
+    if (students.empty() || students.back().folder != folder) students.push_back({"", folder, "", ""});
+    std::string& name = students.back().name;
     name += (name.empty() ? "" : ", ") + unquoted_yaml(content.substr(7));
   }
-  return names;
+  return students;
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ Submitter submitter_of(std::string_view path) {
   return {std::string(stem), ""};
 }
 
-FolderNames names_of_folders(const std::string& folder) {
+std::vector<Student> students_in(const std::string& folder) {
   const std::string metadata = folder + "/submission_metadata.yml";
   if (status_of(metadata)) return gradescope_names(InputFile(metadata).text());
   for (const char* index : {"/teacher/index.csv", "/index.csv"})

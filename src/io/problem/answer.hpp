@@ -85,9 +85,14 @@ inline bool holds_table(std::string_view path) {
 // A workbook with names over the cells of its matrices, as `run -o sheet.xlsx` writes it; an empty cell is null. Throws
 // Error.
 Node read_workbook(const std::string& path);
+bool names_steps(const std::string& path);
 inline bool holds_sheets(std::string_view path) {
   return path.ends_with(".xlsx");
 }
+
+// Whether a table or workbook is somebody's of something else: it has not the columns of steps, or no cell that is called
+// as a step is.
+bool is_foreign_table(const std::string& path);
 
 // An object of matrices under flat names ("weights1", "A1"); a .npy file's is called `as`, or as the file is. Arrays that
 // are not called as steps are null, for the reader to pass over. Throws Error.

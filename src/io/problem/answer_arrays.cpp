@@ -1,5 +1,5 @@
-// Answers that are no JSON: arrays, and a spreadsheet's table of entries, steps.csv as `run` writes it, with the values filled
-// in; each matrix as the grid that its JSON would be.
+// Answers that are no JSON: arrays, and a spreadsheet's table of entries, steps.csv as `run` writes it, with the values
+// filled in; each matrix as the grid that its JSON would be.
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -95,6 +95,14 @@ class TableReader {
     const std::string_view first = rest_.substr(0, rest_.find('\n'));
     for (const char sign : {'\t', ';'})
       if (first.find(sign) != std::string_view::npos) separator_ = sign;
+  }
+
+  // By its first line.
+  bool has_steps() {
+    const std::vector<std::string> header = fields();
+    return std::all_of(table_columns.begin() + step_column, table_columns.end(), [&](std::string_view column) {
+      return std::find(header.begin(), header.end(), column) != header.end();
+    });
   }
 
   Node read() {
@@ -243,6 +251,16 @@ Node read_arrays(const std::string& path, const std::optional<std::string>& as) 
 Node read_table(const std::string& path) {
   const InputFile file(path);
   return TableReader(path, file.text()).read();
+}
+
+bool is_foreign_table(const std::string& path) {
+  try {
+    return holds_table(path)    ? !TableReader(path, InputFile(path).text()).has_steps()
+           : holds_sheets(path) ? !names_steps(path)
+                                : false;
+  } catch (const Error&) {  // which is told when it is read
+    return false;
+  }
 }
 
 }  // namespace mha::io

@@ -133,9 +133,13 @@ class WorkbookReader {
   explicit WorkbookReader(const std::string& path)
       : path_(path), zip_(std::make_shared<const MappedFile>(path), xlsx_kind) {}
 
-  Node read() {
+  bool names_steps() {
     read_names();
-    if (grids_.empty())
+    return !grids_.empty();
+  }
+
+  Node read() {
+    if (!names_steps())
       throw Error({"{}: none of its cells are named as steps are (A1_weights, Y); hand in the sheet that `mha run … -o "
                    "sheet.xlsx` or `mha exercise` writes, saved as .xlsx with its names, or a steps.csv",
                    "{}：其中没有以步骤命名的单元格（A1_weights、Y）；请交 `mha run … -o sheet.xlsx` 或 `mha exercise` "
@@ -297,6 +301,10 @@ class WorkbookReader {
 
 Node read_workbook(const std::string& path) {
   return WorkbookReader(path).read();
+}
+
+bool names_steps(const std::string& path) {
+  return WorkbookReader(path).names_steps();
 }
 
 }  // namespace mha::io

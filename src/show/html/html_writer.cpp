@@ -122,7 +122,7 @@ class HtmlWriter {
   void write(const Title& title) { title_ = joined(title.parts); }
 
   void write(const Facts& facts) {
-    if (facts_.empty())
+    if (facts_.empty() && sections_ == 0)
       facts_ = joined(facts.parts);
     else
       out() += "<p class=\"facts\">" + joined(facts.parts) + "</p>\n";
@@ -135,7 +135,8 @@ class HtmlWriter {
     body_ += fmt::format("<section id=\"{0}\"><h{1}>{2}</h{1}>\n", id, level, text);
     const bool repeats = level > 2 && section.parts.size() > 1 && words(section.parts.front()) == item_;  // "Layer 1 of 2"
     if (level == 2) item_ = words(section.parts.front());
-    contents_ += fmt::format("<a href=\"#{}\">{}</a>", id, words(section.parts[repeats ? 1 : 0]));
+    if (!led_to_.contains(id))
+      contents_ += fmt::format("<a href=\"#{}\">{}</a>", id, words(section.parts[repeats ? 1 : 0]));
     section_ = text;
     in_section_ = true;
   }
@@ -196,10 +197,12 @@ class HtmlWriter {
   }
 
   // A name in a table leads to the section that is called so.
-  std::string linked(const Words& cell) const {
+  std::string linked(const Words& cell) {
     const bool is_name = cell.spans().size() == 1 && cell.spans().front().quoted;
     const auto found = is_name ? links_.find(cell.plain()) : links_.end();
-    return found == links_.end() ? words(cell) : fmt::format("<a href=\"#{}\">{}</a>", found->second, words(cell));
+    if (found == links_.end()) return words(cell);
+    led_to_.insert(found->second);
+    return fmt::format("<a href=\"#{}\">{}</a>", found->second, words(cell));
   }
   static std::string bar(const Table& table, const std::string& count) {
     if (table.out_of == 0) return "";
@@ -425,6 +428,7 @@ class HtmlWriter {
   std::string title_, facts_, before_, body_, contents_, maps_, section_, item_;
   std::map<std::string, const Matrix*> matrices_;
   std::set<std::string> ids_;
+  std::set<std::string> led_to_;              // by a table, which stands for an entry of the contents
   std::map<std::string, std::string> links_;  // to the sections of items and of people, by their names
 };
 

@@ -9,10 +9,13 @@
 
 namespace mha::study {
 
-// Of several reports, or with `as_class`, a summary and a line for each come first, and behind them those that are not
-// right. With a hint the page holds no more than that.
+// Of whom a page of several reports tells one by one.
+enum class Tell { nobody, not_right, everyone };
+
+// Of several reports, or with `as_class`, a summary and a line for each come first, and behind them those of `tell`; of
+// nobody the summary stands alone. With a hint the page holds no more than that.
 show::Document describe(const std::vector<Report>& reports, const Caption& problem, const show::PageOptions& options,
-                        std::optional<Hint> hint, bool as_class = false, bool summary_only = false);
+                        std::optional<Hint> hint, bool as_class = false, Tell tell = Tell::not_right);
 
 // How reports are told.
 struct Telling {

@@ -59,17 +59,17 @@ class ReportPage {
     page_.title(check_title, problem);
   }
 
-  show::Document write(const std::vector<Report>& reports, bool as_class, bool summary_only) {
+  show::Document write(const std::vector<Report>& reports, bool as_class, Tell tell) {
     if (!as_class) {
       add(reports.front(), false);
       return page_.take();
     }
     add_summary(Summary(reports), reports.size());
-    if (summary_only) return page_.take();
+    if (tell == Tell::nobody) return page_.take();
     add_names(reports);
     for (const Report& report : reports) {
-      if ((report.is_right() && report.unknown.empty()) || report.missing || (report.all_blank && report.unknown.empty()))
-        continue;
+      const bool is_plain = report.missing || ((report.is_right() || report.all_blank) && report.unknown.empty());
+      if (is_plain && tell != Tell::everyone) continue;
       page_.section({show::Words().quote(report.name)}, show::Section::Level::item);
       add(report, true);
     }
@@ -104,6 +104,9 @@ class ReportPage {
   void add_facts(const Report& report, bool named_above) {
     show::Facts facts;
     if (!named_above) facts.parts.push_back(show::Words().quote(report.file));
+    if (!report.unusable && !report.missing)
+      facts.parts.emplace_back(page_.say({"{} of {} matrices given, score {} %", "给出 {1} 个矩阵中的 {0} 个，得分 {2}%"},
+                                         report.given, report.of, percent(report)));
     if (!report.unusable && !report.missing && !report.all_blank) {
       for (const Judged& judged : report.judged) facts.parts.push_back(form(judged, report));
       facts.parts.emplace_back(page_.say(show::phrase::counted_from, options_.index_base));
@@ -271,12 +274,13 @@ class ReportPage {
       if (first != nullptr && tells_mistakes())
         where += page_.say(show::phrase::comma) +
                  (first->suspects.empty() ? "–" : std::string(first->suspects.front().mistake->id));
-      table.rows.push_back({show::Words().quote(report.name), page_.say({"{} %", "{}%"}, std::lround(100 * report.score)),
+      table.rows.push_back({show::Words().quote(report.name), page_.say({"{} %", "{}%"}, percent(report)),
                             page_.say(name_of(report.verdict()).text), std::move(where)});
     }
     page_.add(std::move(table));
   }
 
+  static long percent(const Report& report) { return std::lround(100 * report.score); }
   bool tells_mistakes() const { return !hint_ || *hint_ == Hint::mistake; }
 
   const show::PageOptions& options_;
@@ -288,9 +292,9 @@ class ReportPage {
 }  // namespace
 
 show::Document describe(const std::vector<Report>& reports, const Caption& problem, const show::PageOptions& options,
-                        std::optional<Hint> hint, bool as_class, bool summary_only) {
-  const bool several = as_class || summary_only || reports.size() != 1;
-  return ReportPage(problem, options, hint).write(reports, several, summary_only);
+                        std::optional<Hint> hint, bool as_class, Tell tell) {
+  const bool several = as_class || tell == Tell::nobody || reports.size() != 1;
+  return ReportPage(problem, options, hint).write(reports, several, tell);
 }
 
 }  // namespace mha::study

@@ -54,9 +54,25 @@ TEST_CASE("columns are separated by commas, semicolons or tabs", "[roster]") {
 
 TEST_CASE("an index gives the names of folders", "[roster]") {
   const TemporaryFolder folder;
-  folder.write("index.csv", csv_line({"name", "folder", "seed"}) + csv_line({"a/b", "a_b", "1"}) +
-                                csv_line({csv_text("=1+1"), "_1+1", "2"}));
-  CHECK(read_index(folder / "index.csv") == FolderNames{{"a_b", "a/b"}, {"_1+1", "=1+1"}});
+  folder.write("index.csv", csv_line({"name", "folder", "seed", "id"}) + csv_line({"a/b", "a_b", "1", "007"}) +
+                                csv_line({csv_text("=1+1"), "_1+1", "2", csv_text("-5")}));
+  const std::vector<Student> students = read_index(folder / "index.csv");
+  REQUIRE(students.size() == 2);
+  CHECK((students[0].folder == "a_b" && students[0].name == "a/b" && students[0].id == "007"));
+  CHECK((students[1].folder == "_1+1" && students[1].name == "=1+1" && students[1].id == "-5"));
+}
+
+TEST_CASE("namesakes have their id, or else their e-mail, behind the name, and nobody else has", "[roster]") {
+  const std::vector<Student> students =
+      parse_roster("name,id,email\nLi Wei,1003,a@x\nBo,7,b@x\nLi Wei,,c@x\nLi Wei\n", "names.csv");
+  Texts names, plain, folders_of;
+  for (const Student& student : students)
+    names.push_back(student.name), plain.push_back(student.plain_name()), folders_of.push_back(student.folder);
+  CHECK(names == Texts{"Li Wei (1003)", "Bo", "Li Wei (c@x)", "Li Wei"});
+  CHECK(folders_of == names);
+  CHECK(plain == Texts{"Li Wei", "Bo", "Li Wei", "Li Wei"});
+  CHECK_THROWS_WITH(names_in("name,id\nBo,1\nBo,2\nBo,1\n"),
+                    Catch::Contains("names.csv:4: ") && Catch::Contains("\"Bo (1)\" stands in line 2"));
 }
 
 TEST_CASE("what is no name is told with its line", "[roster]") {
