@@ -22,7 +22,7 @@ struct CheckOptionTexts {
   bool allow_outside = false, summary = false, as_class = false;
 };
 
-constexpr std::size_t most_told = 4;  // of the files that were passed over
+constexpr std::size_t most_told = 8;  // of the files that were passed over
 constexpr std::array check_formats = {Format::Kind::page, Format::Kind::json, Format::Kind::csv, Format::Kind::gradescope};
 
 study::ToleranceOptions tolerance_from(const CheckOptionTexts& texts) {

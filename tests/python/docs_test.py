@@ -16,7 +16,7 @@ import tempfile
 
 from mha import APPROVING, SOURCE, approval_hint, difference, environment
 
-PROGRAMS = {"mha", "head", "tail", "diff", "cat", "python3", "echo", "sed", "wc"}
+PROGRAMS = {"mha", "head", "tail", "diff", "cat", "python3", "echo", "sed", "wc", "for", "do", "done"}
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")

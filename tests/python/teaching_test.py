@@ -57,7 +57,8 @@ class Gradescope(Course):
         for name, content in files.items():
             text = content if isinstance(content, (str, bytes)) else json.dumps(content)
             (self.root / "submission" / name).write_bytes(text.encode() if isinstance(text, str) else text)
-        (self.root / "submission_metadata.json").write_text(json.dumps({"users": [{"name": user} for user in users]}))
+        users = [user if isinstance(user, dict) else {"name": user} for user in users]
+        (self.root / "submission_metadata.json").write_text(json.dumps({"users": users}))
         result = self.shell(self.root / "run_autograder", cwd="/")
         results = json.loads((self.root / "results" / "results.json").read_text())
         self.assertTrue(results["output"], result.stderr.decode())
@@ -115,6 +116,17 @@ class Gradescope(Course):
         result = self.shell(MHA, "run", problem, "-o", sheet)
         self.assertEqual(result.returncode, 0, result.stderr.decode())
         self.assertEqual(self.submit({"sheet.xlsx": sheet.read_bytes()}, "Anna Li")["score"], 9)
+
+    def test_namesakes_are_told_apart_by_their_e_mail(self):
+        (self.folder / "two.csv").write_text("name,id,email\nLi Wei,1003,w@x\nLi Wei,1004,v@x\nBo,1005,b@x\n", encoding="utf-8")
+        self.course = self.folder / "two"
+        self.assertEqual(run("exercise", "--tokens", "5", "--roster", self.folder / "two.csv", "-o", self.course).returncode, 0)
+        self.upload(self.course)
+        for name, email in (("Li Wei (1003)", "W@x"), ("Li Wei (1004)", "v@x")):
+            self.assertEqual(self.submit({"answer.json": self.key(name)}, {"name": "Li Wei", "email": email})["score"], 9)
+        self.assertEqual(self.submit({"answer.json": self.key("Bo")}, {"name": "Bo", "email": "other@x"})["score"], 9)
+        for name in ("Li Wei", "Wei, Li"):
+            self.assertIn("more than once", self.submit({"answer.json": self.key("Bo")}, {"name": name, "email": "u@x"})["output"])
 
     def test_setup_builds_and_installs(self):
         self.upload(self.course)

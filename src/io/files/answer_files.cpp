@@ -72,11 +72,8 @@ bool has_letters(const AnswerSource& student, const AnswerSource& answer) {
 // and of namesakes by the id beside them, which may be the platform's own.
 bool has_letters_and_id(const AnswerSource& student, const AnswerSource& answer) {
   const std::string& id = student.student.id;
-  const auto number = [](std::string_view text) {
-    const std::size_t first = std::min(text.find_first_of("0123456789"), text.size());
-    return text.substr(first, text.find_first_not_of("0123456789", first) - first);
-  };
-  return has_letters(student, answer) && !id.empty() && (id == submitter_of(answer.file).id || id == number(answer.name));
+  return !id.empty() && has_letters(student, answer) &&
+         (id == submitter_of(answer.file).id || answer.name.find(id) != std::string::npos);
 }
 
 // Collects the answers of all arguments.
@@ -150,12 +147,12 @@ class AnswerFinder {
     std::erase_if(names, [&](const std::string& name) {
       const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
       if (name == problem_name || name == students_index) return true;
-      if (ends(".json") || ends(".json.txt") || ends("steps.csv") || ends("answer.csv") || ends(".xlsx") ||
+      if (ends(".json") || ends(".json.txt") || ends("steps.csv") || ends("answer.csv") || ends("sheet.xlsx") ||
           has_lines(name) || ends(".npz") || ends(".safetensors") || (as_ && ends(".npy")))
         return false;
-      const bool is_table = ends(".csv") || ends(".tsv") || ends(".xls") || ends(".ods");
-      const bool is_answer = ends(".csv") && !is_foreign_table(in(folder, name));
-      if (is_table && !is_answer) pass_over(in(folder, name));
+      const bool may_hold_steps = holds_table(name) || holds_sheets(name);
+      const bool is_answer = may_hold_steps && !is_foreign_table(in(folder, name));
+      if (!is_answer && (may_hold_steps || ends(".tsv") || ends(".xls") || ends(".ods"))) pass_over(in(folder, name));
       return !is_answer;
     });
     return names;
@@ -199,12 +196,6 @@ class AnswerFinder {
         std::erase_if(filled,
                       [&](const std::string& name) { return is_teachers(name) || !is_filled_in(in(folder, name)); });
         if (!filled.empty() && is_called_so(filled.front())) std::erase_if(filled, std::not_fn(is_called_so));
-        if (filled.size() > 1)
-          std::erase_if(filled, [&](const std::string& name) {
-            const bool is_foreign = !is_called_so(name) && is_foreign_table(in(folder, name));
-            if (is_foreign) pass_over(in(folder, name));
-            return is_foreign;
-          });
         names = filled.empty() ? std::vector{names.front()} : filled;
       }
       if (names.size() > 1)
@@ -296,13 +287,12 @@ std::vector<AnswerSource> find_class(const std::string& folder, std::vector<Answ
           std::none_of(first + 1, students.end(), is_of))
         found = first;
     }
-    if (found == students.end() && holds_sheets(answer.file) && is_foreign_table(answer.file)) {
-      passed_over.push_back(answer.file);
-      continue;
-    }
     if (found != students.end())
       answer.name = found->name, answer.problem = found->problem;
-    else if (readable)
+    else if (std::any_of(students.begin(), students.end(),
+                         [&](const auto& student) { return student.name == answer.name; }))
+      answer.name = answer.file;  // a second one of hers
+    if (found == students.end() && readable)
       answer.read = [file = answer.file]() -> Answer {
         throw Error({"{}: its name is that of no student of the class, of several, or of one who has another answer; call "
                      "it as the student's id in the class list",

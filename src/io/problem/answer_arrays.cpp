@@ -97,14 +97,6 @@ class TableReader {
       if (first.find(sign) != std::string_view::npos) separator_ = sign;
   }
 
-  // By its first line.
-  bool has_steps() {
-    const std::vector<std::string> header = fields();
-    return std::all_of(table_columns.begin() + step_column, table_columns.end(), [&](std::string_view column) {
-      return std::find(header.begin(), header.end(), column) != header.end();
-    });
-  }
-
   Node read() {
     const std::vector<std::string> header = fields();
     std::array<std::size_t, table_columns.size()> places;
@@ -255,9 +247,10 @@ Node read_table(const std::string& path) {
 
 bool is_foreign_table(const std::string& path) {
   try {
-    return holds_table(path)    ? !TableReader(path, InputFile(path).text()).has_steps()
-           : holds_sheets(path) ? !names_steps(path)
-                                : false;
+    if (holds_sheets(path)) return !names_steps(path);
+    const std::string text = InputFile(path).text(), first = text.substr(0, text.find('\n'));
+    const auto lacks = [&](std::string_view column) { return first.find(column) == std::string::npos; };
+    return std::any_of(table_columns.begin() + step_column, table_columns.end(), lacks);
   } catch (const Error&) {  // which is told when it is read
     return false;
   }
