@@ -77,6 +77,15 @@ class Run {
   }
 
  private:
+  static bool is_no_mask(const Value& value) {
+    if (value.role != Value::Role::mask) return false;
+    std::vector<double> room;
+    const auto adds = [](double number) { return number < std::numeric_limits<double>::infinity(); };
+    for (Index i = 0; i < value.shape.batch * value.shape.heads * value.shape.rows; ++i)
+      if (const double* row = value.constant->row(i, room); !std::all_of(row, row + value.shape.cols, adds)) return true;
+    return false;
+  }
+
   // Of what was kept. −∞ belongs into masked scores, and nowhere else.
   void warn_of_overflow() {
     for (const Step& step : plan_.steps) {
@@ -90,6 +99,10 @@ class Run {
       const Index head = (at - numbers->data()) / (value.shape.rows * value.shape.cols) % value.shape.heads;
       const Index base = request_.page.index_base;
       const std::optional<Index> number = value.per_head ? std::optional(head + base) : std::nullopt;
+      if (std::any_of(plan_.values.begin(), plan_.values.end(), is_no_mask))
+        return tell(world_,
+                    {"an added mask holds NaN or ∞, which make masked scores and weights NaN: it may hold numbers and -inf",
+                     "所加的掩码中有 NaN 或 ∞，会使掩码后的分数和权重成为 NaN：其中只能有数和 -inf"});
       const std::string layer =
           problem_.layers.empty() ? "" : say(world_.language, show::phrase::in_layer, step.layer + base);
       return tell(

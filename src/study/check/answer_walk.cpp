@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <list>
+#include <numeric>
+#include <set>
 
 #include "compute/cost.hpp"
 #include "compute/engine.hpp"
@@ -21,6 +23,7 @@ constexpr double equal_numbers = 1e-14;  // relative: the person has the recompu
 constexpr double fill_of_half = -65504;  // the smallest 16-bit float, which is added where −∞ belongs
 constexpr double fill_digits = 1e-6;     // what −1e9 leaves of a double behind its point
 
+constexpr double as_good_as_1 = 1e-9;  // a sum of decimals
 constexpr double half_a_tenth = 0.06;  // nobody writes e^z as a whole number
 
 constexpr double sum_roundings = 32;  // what sums lose, in eps of the largest number beside
@@ -135,13 +138,14 @@ class Walk {
       accept_numbers_for_infinity(*values_[at_id(step.in.front())].numbers);
       accept_shifts();
     }
-    if (row == StepId::weights && info_of(step.op).shares == Shares::of_one) accept_keyless_rows(step.in.front());
+    if (row == StepId::weights && info_of(step.op).shares == Shares::of_one) accept_other_weights(step.in.front());
     finish(&step);
   }
 
   // Compares what is given with what was computed.
   void begin(StepId row, const Uncertain& computed) {
     reading_ = &at(row).emplace();
+    adjusted_.clear();
     const Index heads = std::max(computed.numbers->shape().heads, given_.heads(row));
     matrices_.assign(static_cast<std::size_t>(heads), nullptr);
     for (Index head = 0; head < heads; ++head) matrices_[static_cast<std::size_t>(head)] = given_.find(row, head);
@@ -192,7 +196,7 @@ class Walk {
           accept(head, item, i, own.numbers.matrix(item, 0) + i * shape.cols, expected.matrix(item, head) + i * shape.cols,
                  accepted.numbers.matrix(item, 0) + i * shape.cols);
       const Likeness now = compare(accepted, reading_->expected, head);
-      if (now.wrong == likeness(head).wrong) continue;
+      if (now.wrong >= likeness(head).wrong) continue;
       likeness(head) = now;
       if (work_with_it) matrices_[static_cast<std::size_t>(head)] = &read_anew_.emplace_back(std::move(accepted));
       any = true;
@@ -237,24 +241,49 @@ class Walk {
     }
   }
 
-  // Programs give a row of −∞ the weights 0, NaN or 1/m, and one of −1e9 + z what the softmax makes of it.
-  void accept_keyless_rows(ValueId of) {
+  // Programs give a row of −∞ the weights 0, NaN or 1/m, and one of −1e9 + z what the softmax makes of it. Who wants the
+  // sum of rounded weights to be 1 moves one of them by a unit of its last place.
+  void accept_other_weights(ValueId of) {
     const Tensor& z = *values_[at_id(of)].numbers;
     const Index cols = z.shape().cols;
     const Step* sum = plan_.writer_of(of);
     const bool is_sum = sum != nullptr && sum->op == Op::add;
-    reading_->other_keyless_rows =
+    const auto keyless = [&](Index head, Index item, Index i, const double* given, const double* right, double* accepted) {
+      if (!is_keyless(z.matrix(item, head) + i * cols, cols)) return;
+      const GivenMatrix* masked = given_.find(StepId::masked, head);
+      const bool has_masked =
+          masked != nullptr && masked->numbers.shape() == given_.find(StepId::weights, head)->numbers.shape();
+      const double tolerance = form_of(head).written(1);
+      if (are_keyless_weights(given, cols, tolerance) ||
+          (has_masked && are_softmax_of(masked->numbers.matrix(item, 0) + i * cols, given, cols, tolerance)) ||
+          (is_sum && are_softmax_of_filled(*sum, {item, head, i, 0}, given, tolerance)))
+        std::copy_n(right, cols, accepted);
+    };
+    reading_->other_keyless_rows = read_anew(false, keyless);
+    reading_->adjusted_rows =
         read_anew(false, [&](Index head, Index item, Index i, const double* given, const double* right, double* accepted) {
-          if (!is_keyless(z.matrix(item, head) + i * cols, cols)) return;
-          const GivenMatrix* masked = given_.find(StepId::masked, head);
-          const bool has_masked =
-              masked != nullptr && masked->numbers.shape() == given_.find(StepId::weights, head)->numbers.shape();
-          const double tolerance = form_of(head).written(1);
-          if (are_keyless_weights(given, cols, tolerance) ||
-              (has_masked && are_softmax_of(masked->numbers.matrix(item, 0) + i * cols, given, cols, tolerance)) ||
-              (is_sum && are_softmax_of_filled(*sum, {item, head, i, 0}, given, tolerance)))
-            std::copy_n(right, cols, accepted);
+          keyless(head, item, i, given, right, accepted);
+          const double unit = 2 * form_of(head).half_unit();
+          const double* tolerances = reading_->expected.radius->matrix(item, head) + i * cols;
+          const std::optional<Index> moved = moved_weight(given, right, tolerances, cols, unit);
+          if (!moved) return;
+          accepted[*moved] = right[*moved];
+          adjusted_.insert({head, (item * z.shape().rows + i) * cols + *moved});
         });
+  }
+
+  // The only one of a row that is wrong, by no more than a unit, where the row as written sums to 1.
+  static std::optional<Index> moved_weight(const double* given, const double* right, const double* tolerances, Index count,
+                                           double unit) {
+    if (!(unit > 0 && unit < 1) || !is_same(std::accumulate(given, given + count, 0.0), 1, as_good_as_1))
+      return std::nullopt;
+    std::optional<Index> moved;
+    for (Index j = 0; j < count; ++j) {
+      if (is_same(given[j], right[j], tolerances[j])) continue;
+      if (moved || !is_same(given[j], right[j], tolerances[j] + unit)) return std::nullopt;
+      moved = j;
+    }
+    return moved;
   }
 
   // Beside a large number the scores lose digits.
@@ -283,17 +312,18 @@ class Walk {
     const bool any = std::any_of(matrices_.begin(), matrices_.end(), [](const auto* matrix) { return matrix != nullptr; });
     const auto numbers = any ? std::make_shared<Tensor>(*computed.numbers) : nullptr;
     const auto radius = precision_.propagated ? std::make_shared<Tensor>(shape) : nullptr;
-    Draws draws(computed, step == nullptr ? 0 : step->out);
+    Draws draws(computed, step == nullptr ? 0 : step->out, precision_.between.cut_off);
     const Index size = shape.rows * shape.cols;
     for (Index i = 0; (any || radius) && i < shape.size(); ++i) {
       const Index head = i / size % shape.heads, in_own = i / (size * shape.heads) * size + i % size;
       const GivenMatrix* own = likeness(head).given && likeness(head).same_shape ? matrix_of(head) : nullptr;
       const double known = computed.radius ? computed.radius->data()[i] : 0, number = computed.numbers->data()[i];
       if (own != nullptr && !own->is_blank(in_own)) {
-        const double given = numbers->data()[i] = own->numbers.data()[in_own], written = own->form.written(given);
+        const double moved = adjusted_.count({head, in_own}) > 0 ? 2 * own->form.half_unit() : 0;
+        const double given = numbers->data()[i] = own->numbers.data()[in_own], written = own->form.written(given) + moved;
         const bool equal = is_same(given, number, equal_numbers * std::max(1.0, std::abs(number))) && known <= written;
         if (radius) radius->data()[i] = equal ? known : written;
-        if (drawn_ && !equal) draws.round(i, own->form.half_unit_at(given), written, given);
+        if (drawn_ && !equal) draws.round(i, own->form.half_unit_at(given) + moved, written, given);
       } else if (radius) {
         radius->data()[i] = radius_between(computed, step, i);
         if (drawn_) draws.round(i, precision_.between.half_unit_at(number), radius->data()[i] - known);
@@ -322,7 +352,8 @@ class Walk {
     const double to_rounded = half > 0 ? std::abs(number - 2 * half * std::round(number / (2 * half))) : 0;
     const double written = precision_.between.written(number);
     return precision_.between.computed_in->arithmetic.together(
-        known, to_rounded + known <= half * (1 + equal_numbers) ? written - half + to_rounded : written);
+        known, !precision_.between.cut_off && to_rounded + known <= half * (1 + equal_numbers) ? written - half + to_rounded
+                                                                                               : written);
   }
 
   const RowPlan& rows_;
@@ -338,6 +369,7 @@ class Walk {
   StepReading* reading_ = nullptr;            // of the current step
   std::vector<const GivenMatrix*> matrices_;  // by head: what the person meant
   std::list<GivenMatrix> read_anew_;
+  std::set<std::pair<Index, Index>> adjusted_;  // head and entry of weights that make a row sum to 1
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ struct StepReading {
   bool number_for_infinity = false;  // −1e9 or the like was read as −∞
   bool shifted_rows = false;         // a constant was added to each row of masked scores
   bool other_keyless_rows = false;   // rows without a key have other weights than 0
+  bool adjusted_rows = false;        // of each of these one weight was moved, so that they sum to 1
 };
 
 struct Reading {

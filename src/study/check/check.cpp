@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <numeric>
 
 #include "core/error.hpp"
 #include "study/mistakes/simulate.hpp"
@@ -14,6 +15,14 @@ namespace {
 constexpr std::chrono::milliseconds between_reports(100);
 constexpr Text side_by_side{"Q, K or V of all heads stood side by side in one matrix: its columns were cut into heads",
                             "各头的 Q、K 或 V 并排写在一个矩阵里：已按列拆成各头"};
+constexpr std::size_t most_read_again = 4096;  // numbers
+constexpr int fewest_decimals_cut = 2, most_decimals_cut = 6;
+constexpr Text digits_cut_off{
+    "the numbers were cut off rather than rounded: each lies within a unit of its last place, nearer to 0",
+    "各数的尾数是截去而不是舍入的：每个数都差不到末位的一个单位，且偏向 0"};
+constexpr Text all_transposed{
+    "every matrix is right but transposed: here a token is a row, and weights multiply from the right",
+    "每个矩阵都是对的，只是转置了：这里一个词元是一行，权重矩阵从右边乘"};
 
 void tell_forms(GivenMatrices& given, std::optional<int> layer, Report& report) {
   given.for_each([&](StepId step, Index head, const GivenMatrix& matrix) {
@@ -45,6 +54,22 @@ void tell_misplaced(const io::Answer& answer, int layers, Report& report) {
   }
 }
 
+void take_as_cut_off(std::vector<GivenMatrices>& given, Precision& precision) {
+  const auto take = [](NumberForm& form) { form.cut_off = form.half_unit() > 0 && form.decimals >= fewest_decimals_cut; };
+  for (GivenMatrices& layer : given) layer.for_each([&](StepId, Index, GivenMatrix& matrix) { take(matrix.form); });
+  take(precision.between);
+}
+
+// Everything that is wrong is so for one reason, and wrong once.
+void tell_transposed(Report& report) {
+  report.findings.resize(1);
+  Finding& finding = report.findings.front();
+  finding.suspects.clear();
+  finding.sign = Sign{all_transposed, {}, true};
+  for (StepVerdict& step : report.steps)
+    if (step.verdict == Verdict::wrong && LayerStep(step) != LayerStep(finding)) step.verdict = Verdict::following;
+}
+
 }  // namespace
 
 Checker::Checker(const Problem& problem, const ToleranceOptions& tolerance) : tolerance_(tolerance) {
@@ -69,7 +94,6 @@ std::shared_ptr<const Tensor> Checker::truth(std::size_t layer, StepId step) con
 }
 
 Report Checker::check(io::Answer answer) const {
-  const int count = static_cast<int>(layers_.size());
   const auto goes_back = [](const io::AnswerMatrix& matrix) { return is_gradient(matrix.step); };
   if (backward_.empty() && std::any_of(answer.matrices.begin(), answer.matrices.end(), goes_back)) {
     io::Answer forward = answer;
@@ -79,6 +103,31 @@ Report Checker::check(io::Answer answer) const {
              "各梯度已忽略：题目没有 loss；请写 --loss sum，或照 `mha gradient --help` 所说"}));
     return check(forward);
   }
+  Budget budget;
+  const auto numbers = [](std::size_t sum, const io::AnswerMatrix& matrix) { return sum + matrix.numbers.size(); };
+  if (std::accumulate(answer.matrices.begin(), answer.matrices.end(), std::size_t{0}, numbers) > most_read_again)
+    return judge(std::move(answer), budget);
+  Report report = judge(answer, budget);
+  if (report.findings.empty()) return report;
+  const auto is_unexplained = [](const Finding& finding) { return finding.suspects.empty(); };
+  const bool by_decimals = !tolerance_.tol && !tolerance_.rtol && !tolerance_.sigfig;
+  if (by_decimals && report.decimals <= most_decimals_cut) {
+    Budget nothing{0};  // whose mistake is known already need not be looked for
+    Report cut = judge(answer, is_unexplained(report.findings.front()) ? budget : nothing, true);
+    if (std::none_of(cut.findings.begin(), cut.findings.end(), is_unexplained)) {
+      add_once(cut.remarks, digits_cut_off);
+      return cut;
+    }
+  }
+  if (report.findings.size() == 1) return report;
+  for (io::AnswerMatrix& matrix : answer.matrices) transpose(matrix);
+  const Report turned = judge(std::move(answer), budget);
+  if (turned.findings.empty() && !turned.unusable) tell_transposed(report);
+  return report;
+}
+
+Report Checker::judge(io::Answer answer, Budget& budget, bool cut_off) const {
+  const int count = static_cast<int>(layers_.size());
   Report report;
   report.name = answer.name;
   report.layers = count;
@@ -98,13 +147,13 @@ Report Checker::check(io::Answer answer) const {
     if (const auto remark = given.back().spread_groups(layer.problem(), truth_of)) add_once(report.remarks, *remark);
   }
   tell_misplaced(answer, count, report);
-  const Precision precision =
+  Precision precision =
       recognise_forms(given, tolerance_, [this](std::size_t layer, StepId step) { return truth(layer, step).get(); });
+  if (cut_off) take_as_cut_off(given, precision);
   for (std::size_t i = 0; i < given.size(); ++i)
     tell_forms(given[i], count > 1 ? std::optional(static_cast<int>(i)) : std::nullopt, report);
   std::stable_sort(report.judged.begin(), report.judged.end(),
                    [](const Judged& a, const Judged& b) { return a.matrices.size() > b.matrices.size(); });
-  Budget budget;
   std::size_t place = 0;
   Handed handed;
   handed.all_true = count > 1 && std::all_of(given.begin(), given.end(),
@@ -115,8 +164,10 @@ Report Checker::check(io::Answer answer) const {
     const Handed received = received_by.emplace_back(handed);
     given[i].sound_input = received.sound;
     handed = layers_[i].check(given[i], precision, received, budget, report);
-    if (const auto better = blame_earlier({std::span(given).first(i + 1), received_by}, precision, budget, before, report))
-      handed = *better;
+    if (!cut_off)
+      if (const auto better =
+              blame_earlier({std::span(given).first(i + 1), received_by}, precision, budget, before, report))
+        handed = *better;
     handed.all_true = received.all_true;
     if (i + 1 == given.size() || !layers_[i + 1].goes_on_from_last(given[i + 1], precision, handed)) continue;
     GivenMatrices passed_on = given[i].with(*handed.last, handed.result);  // what the person took for the layer's result

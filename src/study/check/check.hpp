@@ -23,6 +23,8 @@ class Checker {
   Report nothing_given() const;
 
  private:
+  // As it stands; with `cut_off` its decimals may be so in place of rounded.
+  Report judge(io::Answer answer, Budget& budget, bool cut_off = false) const;
   // What was given of a layer, of one before it, and what each was handed.
   struct Past {
     std::span<const GivenMatrices> given;

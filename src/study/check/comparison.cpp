@@ -22,7 +22,11 @@ bool is_same(double given, double expected, double tolerance) {
   return std::isfinite(tolerance) && std::abs(given - expected) <= tolerance;
 }
 
-Likeness compare(const GivenMatrix& given, const Uncertain& expected, Index head) {
+namespace {
+
+// Numbers that are cut off may be a unit of the last place nearer to 0, and no further from it.
+Likeness compare_as(bool cut_off, const GivenMatrix& given, const Uncertain& expected, Index head) {
+  const double half = given.form.cut_off ? given.form.half_unit() : 0;
   Likeness result;
   result.given = true;
   const Shape &own = given.numbers.shape(), &right = expected.numbers->shape();
@@ -42,13 +46,23 @@ Likeness compare(const GivenMatrix& given, const Uncertain& expected, Index head
       if (numbers[i] == right_numbers[i] || (std::isnan(numbers[i]) && std::isnan(right_numbers[i]))) continue;
       const double difference = std::abs(numbers[i] - right_numbers[i]);
       if (!(difference <= result.max_difference)) result.max_difference = difference;
-      if (!is_same(numbers[i], right_numbers[i], tolerances[i])) ++result.wrong;
+      const double cut = cut_off ? std::copysign(std::min(half, std::abs(right_numbers[i])), right_numbers[i]) : 0;
+      if (!is_same(numbers[i], right_numbers[i] - cut, tolerances[i] - half)) ++result.wrong;
       result.squares += difference * difference;
       const double misfit = difference / tolerances[i];
       result.misfit += misfit * misfit;
     }
   }
   return result;
+}
+
+}  // namespace
+
+Likeness compare(const GivenMatrix& given, const Uncertain& expected, Index head) {
+  const Likeness rounded = compare_as(false, given, expected, head);
+  if (!given.form.cut_off || rounded.matches()) return rounded;
+  const Likeness cut = compare_as(true, given, expected, head);
+  return cut.matches() ? cut : rounded;
 }
 
 bool leaves_no_weight(double score, double largest) {

@@ -13,7 +13,7 @@ namespace mha::study {
 namespace {
 
 constexpr double readings_worth = 10;  // runs of the plan, which a reading with all its tolerances takes
-constexpr double margin = 8;
+constexpr double margin = 8, wide_margin = 64;
 
 // Follows one candidate through the answer, up to the first number that it cannot have produced.
 class Trial {
@@ -26,7 +26,7 @@ class Trial {
     const bool drawn = is_drawn(puzzle_.precision, candidate_.plan.plan, puzzle_.given);
     const bool is_long = cost >= worth_a_run || (drawn && cost >= most_by_hand);
     if (puzzle_.begins && is_long && (!budget_.allows(cost) || is_far_off())) return std::nullopt;
-    if (!budget_.allows(cost * readings_worth * (drawn ? draw_count : 1))) return std::nullopt;
+    if (!budget_.allows(cost_of_reading(candidate_.plan.plan, puzzle_.precision, puzzle_.given))) return std::nullopt;
     switch (takes_over()) {
       case TakesOver::as_it_is: return run(candidate_.plan);
       case TakesOver::other_shapes:
@@ -43,9 +43,12 @@ class Trial {
   // Whether the mistake by itself gives quite other numbers than those to be explained. How far they may be off is known
   // of the right ones only; where the mistake gives larger numbers, they may be further off by as much.
   bool is_far_off() const {
+    return candidate_.plan.value(puzzle_.step) && is_far_off(run_to(candidate_.plan, puzzle_.step), margin);
+  }
+
+  bool is_far_off(const std::shared_ptr<const Tensor>& made, double margin) const {
     const auto& right = puzzle_.right.at(puzzle_.step);
-    if (!candidate_.plan.value(puzzle_.step) || !right) return false;
-    const std::shared_ptr<const Tensor> made = run_to(candidate_.plan, puzzle_.step);
+    if (!right) return false;
     const auto largest = [](const Tensor& tensor) {
       double most = 0;
       for (Index i = 0; i < tensor.size(); ++i)
@@ -90,6 +93,12 @@ class Trial {
     const Start start{&puzzle_.earlier, candidate_.first};
     const auto go_on = [this](StepId row, const StepReading& reading) { return row > puzzle_.step || fits(row, reading); };
     if (is_drawn(puzzle_.precision, plan.plan, puzzle_.given)) {  // most are ruled out sooner
+      Precision exactly = puzzle_.precision;
+      exactly.propagated = false;
+      const auto is_near = [this](StepId row, const StepReading& reading) {
+        return row != puzzle_.step || !is_far_off(reading.expected.numbers, wide_margin);
+      };
+      if (!read_answer(plan, puzzle_.given, exactly, start, is_near)) return std::nullopt;
       Precision worst_case = puzzle_.precision;
       worst_case.worst_case = true;
       if (!read_answer(plan, puzzle_.given, worst_case, start, go_on)) return std::nullopt;
@@ -99,6 +108,9 @@ class Trial {
     if (!reading) return std::nullopt;
     Diagnosis result{shared_, std::move(*reading), in_all_heads_, 0, 0, 0, 0};
     measure(result);
+    // Masked scores tell nothing of a softmax that was left out behind them.
+    if (candidate_.mistake->first == StepId::weights && puzzle_.step < StepId::weights && !result.shows)
+      return std::nullopt;
     return result;
   }
 
@@ -130,6 +142,7 @@ class Trial {
         unbroken = unbroken && likeness->matches();
         if (!likeness->matches()) continue;
         ++result.matching;
+        result.shows = result.shows || row >= candidate_.mistake->first;
         if (unbroken) ++result.reach;
         misfit += likeness->misfit;
         entries += likeness->entries;
@@ -203,6 +216,10 @@ std::vector<MistakePair> mistakes_by_frequency() {
 bool Puzzle::concerns(StepId row, std::size_t head) const {
   if (!name_of(row).per_head || !name_of(step).per_head) return true;
   return head < wrong.size() && wrong[head];
+}
+
+double cost_of_reading(const Plan& plan, const Precision& precision, const GivenMatrices& given) {
+  return compute::operations(plan) * readings_worth * (is_drawn(precision, plan, given) ? draw_count : 1);
 }
 
 bool Budget::allows(double cost) {

@@ -68,7 +68,8 @@ struct Diagnosis {
   std::size_t reach;     // so many given matrices match, from the wrong step on, before the first that does not
   std::size_t matching;  // of all that are given from there on
   std::size_t given;
-  double misfit;  // mean square of difference / tolerance
+  double misfit;       // mean square of difference / tolerance
+  bool shows = false;  // of what matches, something at the mistake's own step or behind it
 };
 
 // How much may be computed for one answer, in operations: counted, not timed, so that every run says the same.
@@ -79,6 +80,8 @@ struct Budget {
 
   bool allows(double cost);
 };
+
+double cost_of_reading(const Plan& plan, const Precision& precision, const GivenMatrices& given);
 
 // Those that explain most, one for each mistake: the numbers cannot tell them apart. The likeliest first. Candidates are
 // tried in their order.

@@ -18,9 +18,9 @@ constexpr int most_decimals = 6;
 constexpr double as_good_as_half = 1e-9;  // of a unit: what sums of decimals lose of 0.5
 
 // What rounding to a multiple of `unit` adds, on a grid that is shifted by this share of it.
-double rounding(double number, double unit, double shift) {
-  const double units = number / unit + shift;
-  return unit * (std::round(units + std::copysign(as_good_as_half, units)) - units);
+double rounding(double number, double unit, double shift, bool cut_off) {
+  const double units = number / unit + shift, nearly = units + std::copysign(as_good_as_half, units);
+  return unit * ((cut_off ? std::trunc(nearly) : std::round(nearly)) - units);
 }
 
 // Where a draw's grid lies, by chance (the finaliser of splitmix64; Steele, Lea and Flood 2014). Every fourth has one grid
@@ -55,13 +55,13 @@ void Draws::round(Index entry, double half, double most, std::optional<double> g
       numbers_.push_back(std::make_shared<Tensor>(computed_.draws.empty() ? *computed_.numbers : *computed_.draws[draw]));
   for (std::size_t draw = 0; draw < draw_count; ++draw) {
     double& number = numbers_[draw]->data()[entry];
-    const double added = half > 0 ? rounding(number, 2 * half, shift(draw, of_, entry)) : 0;
+    const double added = half > 0 ? rounding(number, 2 * half, shift(draw, of_, entry), cut_off_) : 0;
     if (draw == rounding_nothing)
-      number = given && std::abs(number - *given) > half * (1 + as_good_as_half) ? *given : number;
+      number = given && std::abs(number - *given) > (cut_off_ ? 2 : 1) * half * (1 + as_good_as_half) ? *given : number;
     else if (draw < rounding_plainly)
       number = given.value_or(number + added);
     else
-      number = given.value_or(number) + std::min(1.0, most / half) * added;
+      number = given.value_or(number) + (given && cut_off_ ? -1 : 1) * std::min(1.0, most / half) * added;
   }
 }
 

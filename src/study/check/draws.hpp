@@ -23,7 +23,7 @@ bool is_drawn(const Precision& precision, const Plan& plan, const GivenMatrices&
 class Draws {
  public:
   // `computed`: the value before it is rounded.
-  Draws(const Uncertain& computed, ValueId of) : computed_(computed), of_(of) {}
+  Draws(const Uncertain& computed, ValueId of, bool cut_off) : computed_(computed), of_(of), cut_off_(cut_off) {}
 
   // An entry that may have been rounded to a multiple of 2·half, which moved it by no more than `most`; or was `given`.
   void round(Index entry, double half, double most, std::optional<double> given = {});
@@ -36,6 +36,7 @@ class Draws {
  private:
   const Uncertain& computed_;
   const ValueId of_;
+  const bool cut_off_;
   std::vector<std::shared_ptr<Tensor>> numbers_;  // none while they are the computed ones
 };
 

@@ -67,7 +67,7 @@ std::optional<Handed> Checker::blame_earlier(const Past& past, const Precision& 
   for (const MistakenInput& made : inputs) {
     const auto is_told = [&](const Suspect& other) { return other.mistake == made.mistake && other.earlier == made.layer; };
     if (std::any_of(finding.suspects.begin(), finding.suspects.end(), is_told) ||
-        !layers_[own].follows_from(made.input, past.given[own], precision))
+        !layers_[own].follows_from(made.input, past.given[own], precision, budget))
       continue;
     if (alone == nullptr) alone = &made;
     finding.suspects.push_back({made.mistake, made.detail, nullptr, made.layer});

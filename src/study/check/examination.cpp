@@ -20,6 +20,10 @@ constexpr Text not_all_tried = {
     "一份答卷允许的计算量（1000 亿次运算）已用完：较少见的错误没有全部试过"};
 constexpr Text other_keyless_rows = {"a row without a key has other weights than mha's 0: that is a matter of convention",
                                      "没有可看的键的行权重与 mha 的 0 不同：这只是约定不同"};
+constexpr Text adjusted_rows{
+    "one weight of a row was moved by a unit of its last place, so that the row as written sums to exactly 1: that is "
+    "right",
+    "某一行有一个权重的末位改动了 1，使写出的各数之和恰为 1：这样做是对的"};
 
 bool is_wrong(const Likeness& likeness) {
   return likeness.given && !likeness.matches();
@@ -60,6 +64,7 @@ class Examination {
         if (step->number_for_infinity) add_once(report_.remarks, number_for_infinity);
         if (step->shifted_rows) add_once(report_.remarks, constant_added);
         if (step->other_keyless_rows) add_once(report_.remarks, other_keyless_rows);
+        if (step->adjusted_rows) add_once(report_.remarks, adjusted_rows);
       }
     if (budget_.untried > 0) add_once(report_.remarks, not_all_tried);
   }
@@ -149,13 +154,18 @@ class Examination {
     if (found.empty())
       if (std::optional<Candidate> dropped = dropped_weights(plan_, puzzle)) try_all(Candidates(std::move(*dropped)));
     if (by_.pairs != nullptr) try_all(*by_.pairs);
+    finding.sign = sign_of(step, finding.heads.front(), given_, reading_, plan_.plan);
+    if (!found.empty() && finding.sign && finding.sign->explains) {  // but not where weights say otherwise
+      const Likeness* next = found.front().reading.given(StepId::weights, static_cast<std::size_t>(finding.heads.front()));
+      if (next != nullptr && !next->matches()) found.clear();
+    }
     if (found.empty()) {
-      finding.sign = sign_of(step, finding.heads.front(), given_, reading_, plan_.plan);
       const Start start = step == StepId::X ? Start() : Start{&reading_, step};
       without_slips_.push_back(*read_answer(plan_, given_.without(step, finding.heads), precision_, start));
       if (std::optional<Reading> followed = read_on_from_other_shape(plan_, given_, precision_, reading_, step))
         without_slips_.push_back(*std::move(followed));
     } else {
+      finding.sign.reset();
       tell_evidence(found.front(), finding);
       for (const Diagnosis& diagnosis : found)
         finding.suspects.push_back({diagnosis.candidate->mistake, diagnosis.candidate->detail, diagnosis.candidate->also});

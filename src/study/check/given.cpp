@@ -129,14 +129,22 @@ io::AnswerMatrix as_stored(const io::AnswerMatrix& matrix, Layout layout) {
   io::AnswerMatrix result = matrix;
   result.out_by_in = false;
   if (layout == Layout::torch || matrix.axes.size() != 2) return result;
-  std::swap(result.axes[0], result.axes[1]);
-  const auto rows = static_cast<std::size_t>(matrix.axes[0]), cols = static_cast<std::size_t>(matrix.axes[1]);
-  for (std::size_t i = 0; i < rows * cols; ++i) result.numbers[i % cols * rows + i / cols] = matrix.numbers[i];
-  for (std::size_t& blank : result.blank) blank = blank % cols * rows + blank / cols;
+  transpose(result);
   return result;
 }
 
 }  // namespace
+
+void transpose(io::AnswerMatrix& matrix) {
+  if (matrix.axes.size() < 2) return;
+  Index &last_but_one = matrix.axes[matrix.axes.size() - 2], &last = matrix.axes.back();
+  const auto rows = static_cast<std::size_t>(last_but_one), cols = static_cast<std::size_t>(last), size = rows * cols;
+  const auto place = [&](std::size_t i) { return i / size * size + i % cols * rows + i % size / cols; };
+  const Numbers numbers = matrix.numbers;
+  for (std::size_t i = 0; i < numbers.size(); ++i) matrix.numbers[place(i)] = numbers[i];
+  for (std::size_t& blank : matrix.blank) blank = place(blank);
+  std::swap(last_but_one, last);
+}
 
 std::optional<int> layer_of(const io::AnswerMatrix& matrix, int layers) {
   if (matrix.layer || layers == 1) return matrix.layer.value_or(0);

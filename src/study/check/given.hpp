@@ -26,6 +26,9 @@ struct GivenMatrix {
 // Of a stack of so many, from 0; nothing where the answer does not say it.
 std::optional<int> layer_of(const io::AnswerMatrix& matrix, int layers);
 
+// Each of its matrices, where it has several.
+void transpose(io::AnswerMatrix& matrix);
+
 // The true numbers of a step, of all heads; null where the problem has no such step.
 using TruthOf = std::function<std::shared_ptr<const Tensor>(StepId)>;
 

@@ -181,9 +181,11 @@ bool LayerChecker::goes_on_from_last(GivenMatrices given, const Precision& preci
   return !now || *now > *before;
 }
 
-bool LayerChecker::follows_from(const Uncertain& input, GivenMatrices given, const Precision& precision) const {
+bool LayerChecker::follows_from(const Uncertain& input, GivenMatrices given, const Precision& precision,
+                                Budget& budget) const {
   given.input = input;
-  return !first_wrong_step(*read_answer(right_, given, precision));
+  return budget.allows(cost_of_reading(right_.plan, precision, given)) &&
+         !first_wrong_step(*read_answer(right_, given, precision));
 }
 
 std::vector<LayerChecker::FairPlan>& LayerChecker::fair_plans(const Factors& factors) const {

@@ -38,8 +38,8 @@ class LayerChecker {
   // it reads what follows from it.
   bool goes_on_from_last(GivenMatrices given, const Precision& precision, const Handed& received) const;
 
-  // Whether all that is given follows where the layer reads this.
-  bool follows_from(const Uncertain& input, GivenMatrices given, const Precision& precision) const;
+  // Whether all that is given follows where the layer reads this, as far as the budget allows it to be asked.
+  bool follows_from(const Uncertain& input, GivenMatrices given, const Precision& precision, Budget& budget) const;
 
  private:
   // What the answer was read against: the formulas, or the fair form of them that the person used.

@@ -94,7 +94,7 @@ double NumberForm::written(double number) const {
   if (absolute) return *absolute + relative * size;
   const FloatingPoint& own = computed_in->arithmetic;
   const double computed = own.eps * (own.by_chance() ? own.chance : roundings_of_written) * size;
-  return computed + (floats != nullptr ? computed_in->arithmetic.least : half_unit_at(number));
+  return computed + (floats != nullptr ? computed_in->arithmetic.least : (cut_off ? 2 : 1) * half_unit_at(number));
 }
 
 double NumberForm::half_unit_at(double number) const {

@@ -48,6 +48,7 @@ struct NumberForm {
   std::optional<int> digits;
   double least = 0;  // beside digits, half a unit of the finest place that is written: 0 beside 1e-4 may be 0.00004
   int decimals = 0;
+  bool cut_off = false;  // what is behind them was left away instead of rounded
   const Floats* computed_in = &of_64_bits;
 
   // How far a written number may be from the one that was meant.

@@ -44,6 +44,10 @@ constexpr Text heads_differ = {"the problem has fewer heads", "题目的头没�
 constexpr Text shape_differs = {"a matrix of another shape than expected", "形状不符"};
 constexpr Text z_is_scaled = {"another shape: Z is the scaled scores here; a head's output is head1, head2, …",
                               "形状不符：Z 在这里是缩放后的分数；头的输出写作 head1、head2……"};
+constexpr Text zero_hides = {"0 stands where the mask hides a key: −∞ belongs there, since e^0 is 1 and e^(−∞) is 0",
+                             "被掩码遮住的位置写了 0：那里应为 −∞，因为 e^0 = 1，而 e^(−∞) = 0"};
+constexpr Text mask_itself = {"the mask itself stands here: M is the scaled scores, with −∞ where it hides a key",
+                              "这里写的是掩码本身：M 应是缩放后的分数，被遮住的位置为 −∞"};
 constexpr Text not_numbers = {"NaN or infinite entries where a number is expected: an overflow, 0·∞ or ∞ − ∞",
                               "应为数的位置出现 NaN 或无穷大：溢出、0·∞ 或 ∞ − ∞"};
 constexpr Text leak = {"weight where the mask hides the key: the hidden score was not −∞ before the softmax",
@@ -91,6 +95,23 @@ Found shape(const Clue& clue) {
 
 Found input(const Clue& clue) {
   return clue.step == StepId::X ? Found({copied, {}}) : std::nullopt;
+}
+
+// 0 where a key is hidden, and else what is right; or the mask as 0 and −∞, or as 1 and 0 either way.
+Found written_mask(const Clue& clue) {
+  if (clue.step != StepId::masked) return std::nullopt;
+  const auto is_hidden = [&](Index item, Index i, Index j) { return clue.right(item, i, j) == minus_infinity; };
+  const auto zero = [&](Index item, Index i, Index j) {
+    return is_hidden(item, i, j) ? clue.own(item, i, j) == 0 : !clue.is_wrong(item, i, j);
+  };
+  if (clue.every(zero)) return Sign{zero_hides, {}, true};
+  for (const auto& [hidden, visible] : {std::pair(minus_infinity, 0.0), {0.0, 1.0}, {1.0, 0.0}}) {
+    const auto is_mask = [&, h = hidden, v = visible](Index item, Index i, Index j) {
+      return clue.own(item, i, j) == (is_hidden(item, i, j) ? h : v);
+    };
+    if (clue.every(is_mask)) return Sign{mask_itself, {}, true};
+  }
+  return std::nullopt;
 }
 
 // How many of the wrong entries there are, of how many.
@@ -238,8 +259,8 @@ Found constant_row(const Clue& clue) {
   return constant ? Found({one_row, {}}) : std::nullopt;
 }
 
-constexpr std::array signs = {shape, input,   slip,       no_number,      leaked,
-                              sums,  flipped, rearranged, constant_ratio, constant_row};
+constexpr std::array signs = {shape, input,   written_mask, slip,           no_number,   leaked,
+                              sums,  flipped, rearranged,   constant_ratio, constant_row};
 
 }  // namespace
 

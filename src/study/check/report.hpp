@@ -67,6 +67,7 @@ struct StepVerdict : LayerStep {
 struct Sign {
   Text what;
   std::string number;
+  bool explains = false;  // it says what happened
 };
 
 struct Suspect {

@@ -257,7 +257,8 @@ std::vector<std::string> ReportWords::causes(const Finding& finding) const {
   }
   const bool has_items = finding.expected.numbers->shape().batch > 1;
   if (!finding.keys.empty()) sentences.push_back(told(finding.keys, language_, base_, has_items));
-  if (finding.suspects.empty()) sentences.push_back(show::say(language_, no_known_mistake));
+  if (finding.suspects.empty() && !(finding.sign && finding.sign->explains))
+    sentences.push_back(show::say(language_, no_known_mistake));
   if (finding.sign) {
     const bool has_number = true_numbers_ && !finding.sign->number.empty();
     sentences.push_back(std::string(finding.sign->what.in(language_)) +

@@ -95,8 +95,18 @@ void rope_on_values(Forms& forms) {
   Step turn = edit.step(StepId::K_rot);
   turn.id = StepId::head_output;
   turn.in[0] = edit.value(StepId::V);
-  const ValueId turned = edit.insert(std::move(turn));
+  const ValueId turned = edit.insert(turn);
   edit.step(StepId::head_output).in[1] = turned;
+  turn.in.erase(turn.in.begin());
+  turn.id = StepId::V;
+  forms.add("V").append(turn);
+  if (!forms.problem.packed) return;
+  PlanEditor& packed = forms.add("packed V");
+  turn.id = StepId::packed_V;
+  packed.append({Op::split, StepId::packed_V, {}});
+  packed.shape(StepId::packed_V).heads = forms.problem.kv_heads;
+  packed.append(turn);
+  packed.append({Op::merge, StepId::packed_V, {}});
 }
 
 constexpr std::array rope_rows = {

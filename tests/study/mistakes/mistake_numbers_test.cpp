@@ -250,9 +250,14 @@ TEST_CASE("rotary positions and soft cap, by hand", "[mistakes]") {
   check_equal(row_of_token_2("rope_from_one"),
               matrix({{std::cos(2) - std::sin(2), -2 * std::sin(2), std::sin(2) + std::cos(2), 2 * std::cos(2)}}));
   // Token 1 attends to itself alone and keeps V's row 1 (position 0, not turned).
-  check_equal(once(p, "rope_on_values", StepId::V), get(right_result(p), StepId::V));
-  CHECK(once(p, "rope_on_values", StepId::head_output).at(0, 0, 0, 3) == 2);
-  CHECK(distance(once(p, "rope_on_values", StepId::head_output), get(right_result(p), StepId::head_output)) > 0.1);
+  const std::vector<Written> on_values = results(p, "rope_on_values");
+  REQUIRE(on_values.size() >= 2);
+  check_equal(get(on_values[0], StepId::V), get(right_result(p), StepId::V));
+  CHECK(distance(get(on_values[1], StepId::V), get(right_result(p), StepId::V)) > 0.1);
+  for (const Written& written : on_values) {
+    CHECK(get(written, StepId::head_output).at(0, 0, 0, 3) == 2);
+    CHECK(distance(get(written, StepId::head_output), get(right_result(p), StepId::head_output)) > 0.1);
+  }
 
   Problem capped = counting();
   capped.softcap = 2;
