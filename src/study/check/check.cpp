@@ -113,8 +113,9 @@ Report Checker::check(io::Answer answer) const {
   const bool by_decimals = !tolerance_.tol && !tolerance_.rtol && !tolerance_.sigfig;
   if (by_decimals && report.decimals <= most_decimals_cut) {
     Budget nothing{0};  // whose mistake is known already need not be looked for
-    Report cut = judge(answer, is_unexplained(report.findings.front()) ? budget : nothing, true);
-    if (std::none_of(cut.findings.begin(), cut.findings.end(), is_unexplained)) {
+    const bool look = is_unexplained(report.findings.front());
+    Report cut = judge(answer, look ? budget : nothing, true);
+    if (cut.findings.empty() || (look && std::none_of(cut.findings.begin(), cut.findings.end(), is_unexplained))) {
       add_once(cut.remarks, digits_cut_off);
       return cut;
     }
