@@ -63,8 +63,8 @@ class Pages(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="mha-page-"))
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def page(self, *arguments, name="page.html"):
-        result = run("run", *arguments, "-o", self.folder / name)
+    def page(self, *arguments, name="page.html", command="run"):
+        result = run(command, *arguments, "-o", self.folder / name)
         self.assertEqual(result.returncode, 0, result.stderr.decode())
         return self.folder / name
 
@@ -128,6 +128,7 @@ class InABrowser(Pages):
         options.binary_location = CHROMIUM
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         cls.browser = webdriver.Chrome(service=Service(DRIVER), options=options)
+        cls.browser.set_script_timeout(120)
 
     @classmethod
     def tearDownClass(cls):
@@ -145,8 +146,8 @@ class InABrowser(Pages):
             if message["method"] == "Network.requestWillBeSent":
                 self.assertTrue(message["params"]["request"]["url"].startswith(("file:", "data:")), message["params"]["request"])
 
-    def open(self, *arguments, entry=""):
-        path = self.page(*arguments)
+    def open(self, *arguments, entry="", command="run"):
+        path = self.page(*arguments, command=command)
         self.browser.get("about:blank")
         self.browser.get(path.as_uri() + (f"#{quote(entry)}" if entry else ""))
 
@@ -235,14 +236,72 @@ class InABrowser(Pages):
         webdriver.ActionChains(self.browser).move_to_element(cell).click().perform()
         self.assertEqual(self.panel()["entry"], "K⁽¹⁾[2,2]")
 
+    def click(self, selector, at=0):
+        cell = self.browser.find_elements(By.CSS_SELECTOR, selector)[at]
+        self.js("arguments[0].scrollIntoView({block: 'center'});", cell)
+        webdriver.ActionChains(self.browser).move_to_element(cell).click().perform()
+
+    def choose(self, select, value):
+        self.js("const s = document.getElementById(arguments[0]); s.value = arguments[1];"
+                "s.dispatchEvent(new Event('change', {bubbles: true}));", select, value)
+
+    def test_back_leads_to_what_was_clicked(self):
+        self.open("worked")
+        self.click("#Y td")
+        self.browser.find_element(By.LINK_TEXT, "Concat[1,2]").click()
+        self.browser.back()
+        self.assertEqual(self.panel()["entry"], "Y[1,1]")
+
+    def test_a_link_leads_to_where_the_address_already_is(self):
+        self.open("worked", entry="A1[2,2]")
+        self.browser.find_element(By.LINK_TEXT, "Z⁽¹⁾[2,1]").click()
+        self.press(Keys.ESCAPE)
+        self.click("#A1 tbody td", 4)
+        self.assertEqual(self.panel()["entry"], "A⁽¹⁾[2,2]")
+        self.browser.find_element(By.LINK_TEXT, "Z⁽¹⁾[2,1]").click()
+        self.assertEqual(self.panel()["entry"], "Z⁽¹⁾[2,1]")
+
+    def test_what_was_clicked_stays_while_the_pointer_passes(self):
+        self.open("worked")
+        self.click("#S1 tbody td", 4)
+        other = self.browser.find_elements(By.CSS_SELECTOR, "#S1 tbody td")[8]
+        webdriver.ActionChains(self.browser).move_to_element(other).perform()
+        self.assertEqual(self.panel()["entry"], "S⁽¹⁾[2,2]")
+        self.press(Keys.ESCAPE)
+        webdriver.ActionChains(self.browser).move_to_element(self.browser.find_element(By.TAG_NAME, "h1")).perform()
+        webdriver.ActionChains(self.browser).move_to_element(other).perform()
+        self.assertEqual(self.panel()["entry"], "S⁽¹⁾[3,3]")
+
+    def test_without_shades_sources_still_light_up(self):
+        self.open("causal", entry="A1[2,2]")
+        ground = lambda selector: self.js("const s = getComputedStyle(document.querySelector(arguments[0]));"
+                                          "return [s.backgroundColor, s.backgroundImage, s.boxShadow];", selector)
+        before = [ground(selector) for selector in ("td.src", "#A1 td.h", "td.hit")]
+        self.assertIn("gradient", before[1][1])
+        self.assertNotEqual(before[0][2], "none")  # never by colour alone
+        shaded = "#A1 td.w9:not(.src, .hit)"
+        self.assertNotEqual(ground(shaded)[0], "rgba(0, 0, 0, 0)")
+        self.browser.find_element(By.ID, "heat").click()
+        self.assertEqual([ground(selector) for selector in ("td.src", "#A1 td.h", "td.hit")], before)
+        self.assertEqual(ground(shaded)[0], "rgba(0, 0, 0, 0)")
+
     def test_decimals_and_back(self):
         self.open("worked")
         first = lambda: self.browser.find_element(By.CSS_SELECTOR, "#Z1 td").text
-        choose = lambda value: self.js("const s = document.getElementById('decimals'); s.value = arguments[0];"
-                                       "s.dispatchEvent(new Event('change', {bubbles: true}));", value)
         for value, text in (("1", "0.7"), ("6", "0.707107"), ("exact", "0.7071067811865475"), ("", "0.707")):
-            choose(value)
+            self.choose("decimals", value)
             self.assertEqual(first(), text)
+
+    def test_columns_stand_at_the_decimal_point(self):
+        self.open("worked")
+        self.choose("decimals", "exact")
+        at = self.js("""return [...document.querySelectorAll('#A1 tr')].map(row => [...row.querySelectorAll('td')].map(cell => {
+                          const range = document.createRange(), point = (cell.textContent + '.').indexOf('.');
+                          range.setStart(cell.firstChild, 0); range.setEnd(cell.firstChild, point);
+                          return Math.round(range.getBoundingClientRect().right);
+                        })).filter(row => row.length);""")
+        self.assertEqual(len(at), 3)
+        self.assertEqual(at, [at[0]] * 3)
 
     def test_one_step_at_a_time(self):
         self.open("worked")
@@ -255,6 +314,72 @@ class InABrowser(Pages):
         self.press(Keys.ESCAPE)
         self.browser.find_element(By.ID, "one").click() if len(visible()) == 1 else None
         self.assertGreater(len(visible()), 10)
+
+    def test_steps_to_jump_to(self):
+        self.open("worked")
+        titles = self.js("return [...document.getElementById('jump').options].map(o => o.textContent);")
+        self.assertEqual(titles, [e.get_attribute("textContent")
+                                  for e in self.browser.find_elements(By.CSS_SELECTOR, ".step header > :first-child")])
+        groups = self.js("return [...document.querySelectorAll('#jump optgroup')].map(g => g.label);")
+        self.assertEqual(groups[:2], ["Head 1 of 2", "Head 2 of 2"])
+        top = lambda: self.js("return document.getElementById('t9').getBoundingClientRect().top;")
+        self.choose("jump", "8")
+        self.assertIn(int(top()), range(0, 300))
+
+    def test_one_step_is_large_and_heads_can_be_chosen(self):
+        self.open("worked")
+        height = lambda selector: self.js("return document.querySelector(arguments[0]).getBoundingClientRect().height;", selector)
+        parts = [f"#t2 {part}" for part in ("td", "th", ".cap", "figcaption", "h3")]
+        before = [height(part) for part in parts]
+        self.browser.find_element(By.ID, "one").click()
+        self.assertTrue(self.js("return !!document.fullscreenElement;"))
+        self.choose("jump", "1")
+        for part, small in zip(parts, before):
+            self.assertGreater(height(part), 1.3 * small, part)
+        shown = lambda: [e.get_attribute("id") for e in self.browser.find_elements(By.CSS_SELECTOR, ".step") if e.is_displayed()]
+        self.assertEqual(shown(), ["t2"])
+        self.browser.find_element(By.LINK_TEXT, "Head 2 of 2").click()
+        self.assertEqual(shown(), [self.js("return document.querySelector('#s2 .step').id;")])
+        self.assertEqual(self.js("return document.getElementById('jump').selectedIndex + 1;"), int(shown()[0][1:]))
+
+    def test_words_of_a_formula_stand_apart(self):
+        self.open("worked", "--loss", "sum", command="gradient")
+        formulas = [text.replace("\u00a0", " ") for text in
+                    self.js("return [...document.querySelectorAll('math')].map(m => m.textContent);")]
+        for formula in ("L=sum of all entries of Y", "dXK=sum of dXK over all heads"):
+            self.assertIn(formula, formulas)
+
+    def test_maps_of_a_batch_say_whose_they_are(self):
+        X = json.loads(run("examples", "worked").stdout)["X"]
+        self.open(self.write(X=[X, X]))
+        names = [e.text for e in self.browser.find_elements(By.CSS_SELECTOR, ".map > span")]
+        self.assertEqual(names, [f"Item {item} of 2 · Head {head} of 2" for item in (1, 2) for head in (1, 2)])
+
+    def test_lines_of_every_page_with_maps(self):
+        for command, arguments in (("decode", ("causal", "--prompt", "2")), ("run", ("causal",)), ("gradient", ("worked", "--loss", "sum", "--with-forward"))):
+            self.open(*arguments, command=command)
+            button = self.browser.find_element(By.ID, "lines")
+            if button.is_displayed():
+                button.click()
+            for map in self.browser.find_elements(By.CSS_SELECTOR, ".map"):
+                drawn = map.find_elements(By.CSS_SELECTOR, "svg")
+                self.assertNotEqual(map.find_element(By.CSS_SELECTOR, "figure").is_displayed(), bool(drawn), command)
+
+    def test_lines_of_one_head_and_one_token_by_keys(self):
+        self.open("worked")
+        self.browser.find_element(By.ID, "lines").click()
+        self.choose("head", "1")
+        shown = [e.text for e in self.browser.find_elements(By.CSS_SELECTOR, ".map > span") if e.is_displayed()]
+        self.assertEqual(shown, ["Head 2 of 2"])
+        token = self.browser.find_elements(By.CSS_SELECTOR, ".map.on text")[1]
+        self.js("arguments[0].focus();", token)
+        self.press(Keys.ENTER)
+        self.assertEqual(token.get_attribute("aria-pressed"), "true")
+        left = self.js("return [...document.querySelectorAll('.map.on line')].filter(l => l.getAttribute('visibility') !== 'hidden')"
+                       ".map(l => l.getAttribute('y1'));")
+        self.assertEqual(len(set(left)), 1)
+        self.choose("head", "")
+        self.assertEqual(len([e for e in self.browser.find_elements(By.CSS_SELECTOR, ".map svg") if e.is_displayed()]), 2)
 
     def test_lines_are_as_strong_as_the_weights(self):
         self.open("worked")
@@ -294,12 +419,72 @@ class InABrowser(Pages):
             self.assertLessEqual(self.js("return document.documentElement.scrollWidth;"), 360, (example, width))
             self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
+    def test_two_pages_in_a_notebook(self):
+        pages = [self.page(example, name=f"{example}.html").read_text(encoding="utf-8") for example in ("worked", "causal")]
+        host = self.folder / "host.html"
+        host.write_text("<!DOCTYPE html><title>notebook</title><style>html { font-size: 10px } body { padding: 0 }</style>"
+                        "<h2>notebook</h2><button>Run</button><div class=out></div><div class=out></div>", encoding="utf-8")
+        self.browser.get(host.as_uri())
+        look = lambda: self.js("""return ['body', 'h2', 'button'].map(tag => { const s = getComputedStyle(document.querySelector(tag));
+            return [s.width, s.padding, s.borderRadius, s.fontSize, s.color, s.boxSizing].join(); });""")
+        before = look()
+        for i, page in enumerate(pages):  # as notebooks show HTML: the scripts are run afterwards
+            self.js("""const out = document.querySelectorAll('.out')[arguments[0]];
+                out.innerHTML = arguments[1];
+                for (const old of out.querySelectorAll('script')) {
+                  const script = document.createElement('script');
+                  for (const { name, value } of old.attributes) script.setAttribute(name, value);
+                  script.textContent = old.textContent;
+                  old.replaceWith(script);
+                }""", i, page)
+        self.assertEqual(look(), before)
+        told = self.js("""const out = document.querySelectorAll('.out')[1], panel = out.querySelector('#panel');
+            out.querySelector('#M1 td').click();
+            const first = panel.querySelector('h2').textContent;
+            [...panel.querySelectorAll('a')].find(a => a.textContent === 'A⁽¹⁾[1,1]').click();
+            return [first, panel.querySelector('h2').textContent, document.querySelector('#panel').hidden,
+                    [...document.querySelectorAll('.bar')].map(bar => bar.hidden)];""")
+        self.assertEqual(told, ["M⁽¹⁾[1,1]", "A⁽¹⁾[1,1]", True, [False, False]])
+        self.assertEqual([line["message"] for line in self.browser.get_log("browser")
+                          if "Content Security Policy" not in line["message"]], [])
+
+    def printed(self, *pdftotext):
+        pdf = self.folder / "page.pdf"
+        pdf.write_bytes(base64.b64decode(self.browser.print_page()))
+        return subprocess.run(["pdftotext", *pdftotext, pdf, "-"], capture_output=True, text=True, check=True).stdout
+
+    @unittest.skipIf(not shutil.which("pdftotext"), "needs poppler-utils")
+    def test_print_cuts_no_wide_table(self):
+        tokens = [f"word{i}" for i in range(24)]
+        X = [[(i * j) % 7 / 10 for j in range(1, 5)] for i in range(24)]
+        self.open(self.write(tokens=tokens, X=X))
+        words = re.findall(r'<word xMin="([0-9.]+)" yMin="[0-9.]+" xMax="([0-9.]+)" yMax="[0-9.]+">([^<]*)</word>', self.printed("-bbox"))
+        width = 8.5 * 72
+        self.assertGreater(sum(word == "word23" for _, _, word in words), 10)
+        for left, right, word in words:
+            self.assertTrue(0 < float(left) < float(right) < width - 20, (left, right, word))
+
+    @unittest.skipIf(not shutil.which("pdftoppm"), "needs poppler-utils")
+    def test_print_is_dark_on_white(self):
+        sheets = []
+        for scheme in ("light", "dark"):
+            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+            self.open("worked")
+            self.assertEqual(self.js("return document.querySelector('.mha').dataset.theme;"), scheme)
+            self.printed()
+            sheets.append(subprocess.run(["pdftoppm", "-gray", "-r", "40", self.folder / "page.pdf"], capture_output=True, check=True).stdout)
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        self.assertEqual(sheets[0], sheets[1])
+
+    @unittest.skipIf(not shutil.which("pdftotext"), "needs poppler-utils")
+    def test_a_long_step_begins_where_the_page_does(self):
+        self.open("worked", "Y[1,1]", "--depth", "8", command="explain")
+        self.assertGreater(len(self.printed("-layout").split("\f")[0].splitlines()), 12)
+
     @unittest.skipIf(not shutil.which("pdftotext"), "needs poppler-utils")
     def test_print_tears_no_step_apart(self):
         self.open("worked")
-        pdf = self.folder / "page.pdf"
-        pdf.write_bytes(base64.b64decode(self.browser.print_page()))
-        text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
+        text = self.printed("-layout")
         pages = [page for page in text.split("\f") if page.strip()]
         self.assertIn(len(pages), range(3, 9))
         for page in pages:

@@ -44,6 +44,9 @@ constexpr Text hint_title{"Hint", "提示"};
 constexpr Text step_by_step{"One step at a time", "逐步显示"};
 constexpr Text previous_step{"previous step", "上一步"};
 constexpr Text next_step{"next step", "下一步"};
+constexpr Text step_title{"step", "步骤"};
+constexpr Text heads_title{"heads", "头"};
+constexpr Text all_heads{"all", "全部"};
 constexpr Text decimals_title{"decimals", "小数位数"};
 constexpr Text as_written{"as written", "原样"};
 constexpr Text exactly_text{"exact", "精确"};
@@ -134,10 +137,10 @@ class HtmlWriter {
     const int level = level_ = section.level == Section::Level::item ? 2 : head_level_;
     body_ += fmt::format("<section id=\"{0}\"><h{1}>{2}</h{1}>\n", id, level, text);
     const bool repeats = level > 2 && section.parts.size() > 1 && words(section.parts.front()) == item_;  // "Layer 1 of 2"
-    if (level == 2) item_ = words(section.parts.front());
+    if (section.level == Section::Level::item) item_ = words(section.parts.front());
     if (!led_to_.contains(id))
       contents_ += fmt::format("<a href=\"#{}\">{}</a>", id, words(section.parts[repeats ? 1 : 0]));
-    section_ = text;
+    section_ = level == 2 || repeats || item_.empty() ? text : item_ + " · " + text;
     in_section_ = true;
   }
 
@@ -329,20 +332,25 @@ class HtmlWriter {
   }
 
   std::string top() const {
-    std::string text = "<body><header class=\"top\"><h1>" + title_ + "</h1>\n<p class=\"facts\">" + facts_ + "</p>\n";
+    std::string text = "<body class=\"mha-page\"><div class=\"mha\"><header class=\"top\"><h1>" + title_ +
+                       "</h1>\n<p class=\"facts\">" + facts_ + "</p>\n";
     if (!contents_.empty()) text += fmt::format("<nav aria-label=\"{}\">{}</nav>\n", own(contents_title), contents_);
     text += fmt::format("<div class=\"bar\" role=\"toolbar\" aria-label=\"{}\" hidden>", own(tools_title));
     if (steps_ > 0)
       text += button("one", step_by_step) +
               fmt::format("<button type=\"button\" id=\"back\" aria-label=\"{}\">◀</button>", own(previous_step)) +
-              fmt::format("<button type=\"button\" id=\"on\" aria-label=\"{}\">▶</button>", own(next_step));
+              fmt::format("<button type=\"button\" id=\"on\" aria-label=\"{}\">▶</button>", own(next_step)) +
+              fmt::format("<label>{} <select id=\"jump\"></select></label>", own(step_title));
     if (!matrices_.empty()) {
       text += fmt::format("<label>{} <select id=\"decimals\"><option value=\"\">{}</option>", own(decimals_title),
                           own(as_written));
       for (int decimals = 0; decimals <= 6; ++decimals) text += fmt::format("<option>{}</option>", decimals);
       text += fmt::format("<option value=\"exact\">{}</option></select></label>", own(exactly_text));
     }
-    if (!maps_.empty()) text += button("heat", heat_title) + button("lines", lines_title);
+    if (!maps_.empty())
+      text += button("heat", heat_title) + button("lines", lines_title) +
+              fmt::format("<label>{} <select id=\"head\"><option value=\"\">{}</option></select></label>", own(heads_title),
+                          own(all_heads));
     return text + button("dark", dark_title) + "</div></header>\n";
   }
 
@@ -368,7 +376,7 @@ class HtmlWriter {
       text += (first ? "\n" : ",\n") + json_string(name) + ":" + data_of(*matrix);
       first = false;
     }
-    return text + fmt::format("}}}}</script>\n<script>{}</script></body></html>\n", page_js());
+    return text + fmt::format("}}}}</script>\n<script>{}</script></div></body></html>\n", page_js());
   }
 
   std::vector<Index> counted(const Shown& shown) const {

@@ -1,10 +1,13 @@
 // Answers of a page: which entries a number comes from, where it goes, and how it is computed.
 'use strict';
 (() => {
-  const { words, matrices } = JSON.parse(document.getElementById('data').textContent);
-  const root = document.documentElement, body = document.body, panel = document.getElementById('panel');
-  const byId = (id) => document.getElementById(id);
-  const tables = [...document.querySelectorAll('table.m[data-m]')];
+  // A notebook holds several pages, each with its script.
+  const root = [...document.querySelectorAll('.mha')].find((page) => !page.isTaken);
+  root.isTaken = true;
+  const all = (selector) => [...root.querySelectorAll(selector)];
+  const byId = (id) => root.querySelector('#' + CSS.escape(id)), panel = byId('panel');
+  const { words, matrices } = JSON.parse(byId('data').textContent);
+  const tables = all('table.m[data-m]');
   const cells = new Map();   // "A1[2,3]": the cells that show it
   const entries = new Map(); // cell: its entry
   const key = (name, row, column) => `${name}[${row},${column}]`;
@@ -58,22 +61,33 @@
     const { matrix, row, column } = parts(entry);
     return `${matrix.s}[${row},${column}]`;
   };
+  const addressOf = (entry) => location.href.split('#')[0] + '#' + encodeURIComponent(entry);
+  const alone = () => document.querySelectorAll('.mha').length === 1;
   const links = (title, list) => {
     if (!list.length) return;
     const line = add(panel, 'p', `${title} `, 'links');
     for (const entry of list) {
       const link = add(line, 'a', label(entry));
-      link.href = location.href.split('#')[0] + '#' + encodeURIComponent(entry);
+      link.href = addressOf(entry);
+      link.addEventListener('click', (event) => {
+        // What was chosen is where Back returns to.
+        try { history.replaceState(null, '', addressOf(chosen)); } catch { /* a frame that may not */ }
+        if (alone() && location.href !== link.href) return;
+        event.preventDefault();
+        goTo(entry);
+      });
       line.append(' ');
     }
   };
 
-  let chosen = null;
+  let chosen = null, kept = false;  // kept: by a click or a key, until Escape; the pointer alone passes over
   const forget = () => {
-    for (const cell of document.querySelectorAll('.hit, .src')) cell.classList.remove('hit', 'src');
+    for (const cell of all('.hit, .src')) cell.classList.remove('hit', 'src');
     panel.hidden = true;
     chosen = null;
+    kept = false;
   };
+  const keep = (entry) => { choose(entry); kept = chosen !== null; };
   const choose = (entry) => {
     if (entry === chosen) return;
     const found = parts(entry);
@@ -120,36 +134,55 @@
   };
   // Where a page may not write to the clipboard itself.
   const select = (text) => {
-    const area = add(body, 'textarea', text);
+    const area = add(root, 'textarea', text);
     area.select();
     document.execCommand('copy');
     area.remove();
   };
 
   const goTo = (entry) => {
-    const found = parts(entry), all = cells.get(entry);
-    if (!found || !all) return;
+    const found = parts(entry), shown = cells.get(entry);
+    if (!found || !shown) return;
     const home = byId(found.name);
-    const cell = all.find((one) => one.closest('table') === home) || all[0];
-    const step = cell.closest('.step');
-    if (body.classList.contains('lecture') && step) show(steps.indexOf(step));
+    const cell = shown.find((one) => one.closest('table') === home) || shown[0];
+    reveal(cell);
     cell.scrollIntoView({ block: 'center', inline: 'nearest' });
     cell.focus({ preventScroll: true });
-    choose(entry);
+    keep(entry);
+  };
+  // Shows the step in which it is, or that comes first in it.
+  const reveal = (element) => {
+    if (!inLecture()) return;
+    const at = steps.findIndex((step) => step.contains(element) || element.contains(step) ||
+      element.compareDocumentPosition(step) & Node.DOCUMENT_POSITION_FOLLOWING);
+    if (at >= 0) show(at);
   };
   const fromAddress = () => {
     let entry = location.hash.slice(1);
     try { entry = decodeURIComponent(entry); } catch { /* as it is */ }
     if (parts(entry)) goTo(entry);
     else if (!entry) forget();
+    else if (byId(entry)) reveal(byId(entry));
   };
   addEventListener('hashchange', fromAddress);
 
-  body.addEventListener('focusin', ({ target }) => entries.has(target) && choose(entries.get(target)));
-  body.addEventListener('pointerover', ({ target }) => {
-    if (entries.has(target) && !panel.contains(document.activeElement)) choose(entries.get(target));
+  root.addEventListener('focusin', ({ target }) => entries.has(target) && keep(entries.get(target)));
+  root.addEventListener('pointerover', ({ target }) => {
+    if (entries.has(target) && !kept && !panel.contains(document.activeElement)) choose(entries.get(target));
   });
-  body.addEventListener('click', ({ target }) => entries.has(target) && target.focus());
+  root.addEventListener('click', ({ target }) => {
+    if (!entries.has(target)) return;
+    target.focus();
+    keep(entries.get(target));
+  });
+  for (const link of all('nav a'))
+    link.addEventListener('click', (event) => {
+      const target = byId(link.hash.slice(1));
+      if (!inLecture() && alone()) return;
+      event.preventDefault();
+      reveal(target);
+      if (!inLecture()) target.scrollIntoView();
+    });
 
   const walk = (cell, key) => {
     const row = cell.parentElement, own = [...row.querySelectorAll('td')], at = own.indexOf(cell);
@@ -163,7 +196,7 @@
     const cell = document.activeElement;
     if (event.key === 'Escape') {
       if (chosen) forget();
-      else if (body.classList.contains('lecture')) lecture(false);
+      else if (inLecture()) lecture(false);
     } else if (event.key.startsWith('Arrow') && entries.has(cell)) {
       const next = walk(cell, event.key);
       event.preventDefault();
@@ -171,23 +204,25 @@
       cell.tabIndex = -1;
       next.tabIndex = 0;
       next.focus();
-    } else if (body.classList.contains('lecture') && (event.key === 'PageDown' || event.key === 'PageUp')) {
+    } else if (inLecture() && (event.key === 'PageDown' || event.key === 'PageUp')) {
       event.preventDefault();
       show(now + (event.key === 'PageDown' ? 1 : -1));
     }
   });
 
   // One step at a time.
-  const steps = [...document.querySelectorAll('.step')];
+  const steps = all('.step'), jump = byId('jump');
+  const inLecture = () => root.classList.contains('lecture');
   let now = 0;
   const show = (i) => {
     now = Math.min(Math.max(i, 0), steps.length - 1);
     steps.forEach((step, at) => step.classList.toggle('now', at === now));
-    scrollTo(0, 0);
+    if (jump) jump.value = now;
+    (document.fullscreenElement || window).scrollTo(0, 0);
   };
   const pressed = (button, on) => button.setAttribute('aria-pressed', on);
   const lecture = (on) => {
-    body.classList.toggle('lecture', on);
+    root.classList.toggle('lecture', on);
     pressed(byId('one'), on);
     byId('back').hidden = byId('on').hidden = !on;
     if (on) {
@@ -197,9 +232,23 @@
   };
   if (byId('one')) {
     byId('back').hidden = byId('on').hidden = true;
-    byId('one').addEventListener('click', () => lecture(!body.classList.contains('lecture')));
+    byId('one').addEventListener('click', () => lecture(!inLecture()));
     byId('back').addEventListener('click', () => show(now - 1));
     byId('on').addEventListener('click', () => show(now + 1));
+    let group = null, of = null;
+    steps.forEach((step, at) => {
+      const section = step.closest('section');
+      if (section !== of) {
+        group = section ? add(jump, 'optgroup') : null;
+        if (group) group.label = section.querySelector('h2, h3').textContent;
+        of = section;
+      }
+      add(group || jump, 'option', step.querySelector('h2, h3, h4').textContent).value = at;
+    });
+    jump.addEventListener('change', () => {
+      if (inLecture()) show(+jump.value);
+      else steps[jump.value].scrollIntoView();
+    });
   }
 
   // Decimals, shades, colours.
@@ -214,7 +263,19 @@
       const { matrix, at } = parts(entry);
       cell.textContent = value === '' || /inf|nan/.test(matrix.x[at]) ? written.get(cell) : digits(matrix.x[at], value);
     }
+    align();
   });
+  // Columns stand at the decimal point: what has fewer digits behind it gets as much room.
+  const align = () => {
+    for (const table of all('table.m')) {
+      const rows = [...table.tBodies[0].rows].filter((row) => !row.classList.contains('gap')).map((row) => [...row.querySelectorAll('td')]);
+      for (let j = 0; rows.length && j < rows[0].length; ++j) {
+        const behind = rows.map((row) => row[j].textContent.replace(/^[^.e]*/, '').length), most = Math.max(...behind);
+        rows.forEach((row, i) => { row[j].style.paddingRight = behind[i] < most ? `calc(.51em + ${most - behind[i]}ch)` : ''; });
+      }
+    }
+  };
+  align();
   const toggle = (id, change, start) => {
     const button = byId(id);
     if (!button) return;
@@ -222,7 +283,7 @@
     pressed(button, on);
     button.addEventListener('click', () => { on = !on; pressed(button, on); change(on); });
   };
-  toggle('heat', (on) => body.classList.toggle('plain', !on), true);
+  toggle('heat', (on) => root.classList.toggle('plain', !on), true);
   const dark = matchMedia('(prefers-color-scheme: dark)').matches;
   const theme = (on) => { root.dataset.theme = on ? 'dark' : 'light'; };
   theme(dark);
@@ -232,14 +293,14 @@
   const lines = (map) => {
     const table = map.querySelector('table'), { r, c, x } = matrices[table.dataset.m];
     const names = (scope, numbers) => {
-      const all = [...table.querySelectorAll(`th[scope=${scope}]`)].map((th) => th.textContent);
-      return all.length === numbers.length ? all : numbers.map(String);
+      const labels = [...table.querySelectorAll(`th[scope=${scope}]`)].map((th) => th.textContent);
+      return labels.length === numbers.length ? labels : numbers.map(String);
     };
     const queries = names('row', r), keys = names('col', c), height = 22 * Math.max(r.length, c.length) + 8;
     const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
     svg.setAttribute('viewBox', `0 0 300 ${height}`);
     svg.setAttribute('width', 300);
-    svg.setAttribute('role', 'img');
+    svg.setAttribute('role', 'group');
     svg.setAttribute('aria-label', table.getAttribute('aria-label'));
     const draw = (tag, attributes, text) => {
       const element = document.createElementNS(svg.namespaceURI, tag);
@@ -247,33 +308,55 @@
       if (text) element.textContent = text;
       return svg.appendChild(element);
     };
-    const y = (i) => 18 + 22 * i, all = [];
+    const y = (i) => 18 + 22 * i, drawn = [];
     r.forEach((_, i) => c.forEach((__, j) => {
       const weight = +x[i * c.length + j];
-      if (weight > 0) all.push([i, draw('line', { x1: 92, y1: y(i) - 4, x2: 208, y2: y(j) - 4, stroke: 'currentColor', 'stroke-width': 1 + 4 * weight, 'stroke-opacity': weight })]);
+      if (weight > 0) drawn.push([i, draw('line', { x1: 92, y1: y(i) - 4, x2: 208, y2: y(j) - 4, stroke: 'currentColor', 'stroke-width': 1 + 4 * weight, 'stroke-opacity': weight })]);
     }));
     let only = null;
     const texts = queries.map((name, i) => {
-      const text = draw('text', { x: 86, y: y(i), 'text-anchor': 'end' }, name);
+      const text = draw('text', { x: 86, y: y(i), 'text-anchor': 'end', tabindex: 0, role: 'button', 'aria-pressed': false }, name);
       text.addEventListener('click', () => {
         only = only === i ? null : i;
-        for (const [from, line] of all) line.setAttribute('visibility', only === null || from === only ? 'visible' : 'hidden');
-        texts.forEach((one, at) => one.classList.toggle('on', at === only));
+        for (const [from, line] of drawn) line.setAttribute('visibility', only === null || from === only ? 'visible' : 'hidden');
+        texts.forEach((one, at) => { one.classList.toggle('on', at === only); pressed(one, at === only); });
+      });
+      text.addEventListener('keydown', (event) => {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        event.preventDefault();
+        text.dispatchEvent(new MouseEvent('click', { bubbles: true }));
       });
       return text;
     });
     keys.forEach((name, j) => draw('text', { x: 214, y: y(j) }, name));
     return svg;
   };
+  const maps = all('.map'), known = maps.filter((map) => matrices[map.querySelector('table').dataset.m]);
   toggle('lines', (on) => {
-    for (const map of document.querySelectorAll('.map')) {
-      if (on && !map.querySelector('svg') && matrices[map.querySelector('table').dataset.m]) map.append(lines(map));
+    for (const map of known) {
+      if (on && !map.querySelector('svg')) map.append(lines(map));
       map.querySelector('figure').hidden = on;
-      const drawn = map.querySelector('svg');
-      if (drawn) drawn.style.display = on ? '' : 'none';
+      map.querySelector('svg').style.display = on ? '' : 'none';
     }
   }, false);
+  if (byId('lines')) byId('lines').hidden = !known.length;
+  const head = byId('head');
+  if (head) {
+    head.closest('label').hidden = maps.length < 2;
+    maps.forEach((map, at) => { add(head, 'option', map.querySelector('span').textContent).value = at; });
+    head.addEventListener('change', () => {
+      root.classList.toggle('chosen', head.value !== '');
+      maps.forEach((map, at) => map.classList.toggle('on', String(at) === head.value));
+    });
+  }
 
-  for (const hidden of document.querySelectorAll('.bar, .help')) hidden.hidden = false;
+  // On paper nothing scrolls: a matrix is as small as the sheet needs (its width in em), a step longer than a sheet may break.
+  addEventListener('beforeprint', () => {
+    for (const table of all('table.m'))
+      table.style.setProperty('--w', table.offsetWidth / parseFloat(getComputedStyle(table).fontSize) || 1);
+    for (const step of steps) step.classList.toggle('long', step.offsetHeight > 800);
+  });
+
+  for (const hidden of all('.bar, .help')) hidden.hidden = false;
   fromAddress();
 })();
