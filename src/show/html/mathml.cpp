@@ -27,8 +27,10 @@ std::string math_base(const Atom& atom) {
 
 std::string math_row(const std::vector<Atom>& atoms) {
   std::string row;
-  for (const Atom& atom : atoms) {
-    std::string text = math_base(atom);
+  for (std::size_t i = 0; i < atoms.size(); ++i) {
+    const Atom& atom = atoms[i];
+    if (keeps_blank(atoms, i)) row += "<mtext>\u00A0</mtext>";
+    std::string text = is_hyphen(atoms, i) ? element("mtext", "-") : math_base(atom);
     if (atom.has_tilde) text = "<mover accent=\"true\">" + text + "<mo>~</mo></mover>";
     const std::string low = "<mrow>" + math_row(atom.below) + "</mrow>", high = "<mrow>" + math_row(atom.above) + "</mrow>";
     if (atom.below.empty() && atom.above.empty())

@@ -31,25 +31,18 @@ constexpr int line_width = 84;  // letters of digit width on a line of the page
 constexpr int expression_width = 56;
 constexpr int longest_unbroken = 16;
 
-bool is_word(const Atom& atom) {
-  return (atom.kind == Atom::Kind::letters && atom.text.size() > 1 &&
-          static_cast<unsigned char>(atom.text.front()) < 0x80) ||
-         atom.kind == Atom::Kind::words;
-}
-
 class TexFormula {
  public:
   explicit TexFormula(TexText text) : text_(text) {}
 
-  // A word keeps its blanks, a minus stays at its number, and "re-read" is no subtraction.
+  // A minus stays at its number.
   std::string row(const std::vector<Atom>& atoms) const {
     std::string result;
     for (std::size_t i = 0; i < atoms.size(); ++i) {
       const Atom& atom = atoms[i];
       const bool begins = i == 0 || atoms[i - 1].kind == Atom::Kind::sign, is_sign = atom.kind == Atom::Kind::sign;
-      if (!begins && !is_sign && atom.is_spaced && (is_word(atom) || is_word(atoms[i - 1]))) result += "\\ ";
-      const bool hyphen = !begins && atom.text == "-" && !atom.is_spaced && is_word(atoms[i - 1]);
-      result += hyphen ? "\\text{-}" : marked(atom);
+      if (keeps_blank(atoms, i)) result += "\\ ";
+      result += is_hyphen(atoms, i) ? "\\text{-}" : marked(atom);
       if (!begins || !is_sign || marked(atom) != "-") result += ' ';
     }
     if (result.ends_with(' ')) result.pop_back();

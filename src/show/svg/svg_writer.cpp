@@ -45,9 +45,14 @@ struct Picture {
 class SvgWriter {
  public:
   SvgWriter(const Document& document, const TextStyle& style) : document_(document), style_(style) {
-    std::string section;
+    std::string section, item;
     for (const Block& block : document.blocks) {
-      if (const auto* heading = std::get_if<Section>(&block)) section = joined(heading->parts);
+      if (const auto* heading = std::get_if<Section>(&block)) {
+        const std::string own = joined(heading->parts);
+        if (heading->level == Section::Level::item) item = joined({heading->parts.front()});
+        const bool is_alone = item.empty() || heading->level == Section::Level::item || own.starts_with(item);
+        section = is_alone ? own : item + " · " + own;
+      }
       const auto* equation = std::get_if<Equation>(&block);
       const auto* matrix = equation == nullptr ? nullptr : std::get_if<Matrix>(&equation->parts.back());
       if (matrix != nullptr && !matrix->row_sums.empty()) pictures_.push_back({section, matrix});

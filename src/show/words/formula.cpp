@@ -1,6 +1,7 @@
 // Takes formulas apart: a formula is a row of atoms with marks above, below and behind them.
 #include "show/words/formula.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/utf8.hpp"
@@ -82,7 +83,13 @@ class FormulaReader {
   Atom base() {
     using Kind = Atom::Kind;
     if (rest_.empty() || on_line(next()) || next() == U'ᵀ') return {Kind::words, ""};
-    if (is_letter(next())) return {Kind::letters, run(is_letter)};
+    if (is_letter(next())) {
+      std::string letters = run(is_letter);
+      const bool is_word = letters.size() > 1 &&
+                           std::all_of(letters.begin(), letters.end(), [](char c) { return c >= 'a' && c <= 'z'; }) &&
+                           (rest_.empty() || rest_.front() == ' ' || rest_.front() == ',' || rest_.front() == '-');
+      return {is_word ? Kind::words : Kind::letters, std::move(letters)};
+    }
     if (is_decimal(next())) return {Kind::number, number()};
     if (next() == U'√') {
       take();
@@ -159,7 +166,23 @@ class FormulaReader {
   std::string_view rest_;
 };
 
+bool is_word(const Atom& atom) {
+  return (atom.kind == Atom::Kind::letters && atom.text.size() > 1 &&
+          static_cast<unsigned char>(atom.text.front()) < 0x80) ||
+         atom.kind == Atom::Kind::words;
+}
+
 }  // namespace
+
+bool keeps_blank(const std::vector<Atom>& atoms, std::size_t i) {
+  const Atom& atom = atoms[i];
+  if (i == 0 || !atom.is_spaced || atoms[i - 1].kind == Atom::Kind::sign) return false;
+  return (atom.kind != Atom::Kind::sign || atom.text == "(") && (is_word(atom) || is_word(atoms[i - 1]));
+}
+
+bool is_hyphen(const std::vector<Atom>& atoms, std::size_t i) {
+  return i > 0 && atoms[i].text == "-" && !atoms[i].is_spaced && is_word(atoms[i - 1]);
+}
 
 std::vector<Atom> atoms_of(std::string_view formula) {
   return FormulaReader(formula).read();

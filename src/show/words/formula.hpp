@@ -20,4 +20,9 @@ struct Atom {
 
 std::vector<Atom> atoms_of(std::string_view formula);
 
+// Whether the blank before an atom is set: a word keeps its blanks, signs have their own. Whether it joins a word:
+// "re-read".
+bool keeps_blank(const std::vector<Atom>& atoms, std::size_t i);
+bool is_hyphen(const std::vector<Atom>& atoms, std::size_t i);
+
 }  // namespace mha::show
