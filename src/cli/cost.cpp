@@ -82,6 +82,7 @@ study::Sizes parse_sizes(std::string_view option, std::string_view text) {
       throw Error({"{} '{}': expected a size and its number, such as heads=1", "{} '{}'：应为大小的名称和数，例如 heads=1"},
                   option, text);
     const study::SizeName& name = study::size_names[parse_choice(option, item.substr(0, equals), names)];
+    if (sizes.*name.size) throw Error({"{} '{}': {} stands there twice", "{} '{}'：{} 写了两次"}, option, text, name.name);
     sizes.*name.size = parse_number(fmt::format("{} {}", option, name.name), item.substr(equals + 1), 1, name.most);
   }
   return sizes;

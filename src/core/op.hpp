@@ -156,19 +156,18 @@ constexpr OpInfo info_of(Op op) {
     case Op::merge: return {.name = "merge", .moves = true, .fields = uses_arrangement};
     case Op::copy: return {.name = "copy", .row_wise = true, .moves = true};
     case Op::norm:  // a sum and a sum of squares; difference, quotient, γ and β
-      return {
-          .name = "norm",
-          .row_wise = true,
-          .operations = 4,
-          .per_read = 3,
-          .fields = uses_norm,
-          .way = {"each row by itself: its mean, its variance (the mean of the squared distances from it), then each entry",
-                  "每一行单独计算：先求均值，再求方差（与均值之差的平方的平均），最后算每个元素"}};
+      return {.name = "norm", .row_wise = true, .operations = 4, .per_read = 3, .fields = uses_norm};
     case Op::activation: return {.name = "activation", .row_wise = true, .operations = 6, .fields = uses_activation};
     case Op::difference: return {.name = "difference", .sign = "−", .row_wise = true, .operations = 2};
     case Op::slope: return {.name = "slope", .row_wise = true, .operations = 8, .fields = uses_activation | uses_cap};
     case Op::norm_slope:  // as the norm, and two means more
-      return {.name = "norm_slope", .row_wise = true, .operations = 6, .per_read = 2, .fields = uses_norm};
+      return {.name = "norm_slope",
+              .row_wise = true,
+              .operations = 6,
+              .per_read = 2,
+              .fields = uses_norm,
+              .way = {"x̂ is what the norm gave before γ and β, σ the root that it divided by",
+                      "x̂ 是归一化后、乘 γ 加 β 之前的值，σ 是归一化时所除的根"}};
     case Op::sum: return {.name = "sum", .sums = true, .per_read = 1};
     case Op::reshape: return {.name = "reshape", .moves = true, .fields = uses_heads_first};
     case Op::pool: return {.name = "pool", .sums = true, .per_read = 1, .fields = uses_pooling};

@@ -64,8 +64,8 @@ def normalised(rule, x):
 class Layer:
     """One layer's rules, and its cache: a list of rows for each key/value head; None is a row that a window has dropped."""
 
-    def __init__(self, rules, mistake=None):
-        self.rules, self.mistake = rules, mistake
+    def __init__(self, rules, mistake=None, right=0):
+        self.rules, self.mistake, self.right = rules, mistake, right  # so many rows come before the mistake
         turn = (lambda W: numbers(W).T) if rules.get("layout") == "torch" else numbers
         self.turn = turn
         linear = lambda of, name: (turn(of[f"W_{name}"]), numbers(of.get(f"b_{name}", 0.0)))
@@ -86,12 +86,14 @@ class Layer:
         masks = rules.get("mask", [])
         self.masks = masks if isinstance(masks, list) else [masks]
 
-    def rotated(self, row, i):
-        rope = self.rules.get("rope")
+    def rotated(self, row, i, is_key):
+        rope, made = self.rules.get("rope"), self.mistake or ""
         if rope is None:
             return row
         dims, row = rope.get("dims", len(row)), row.copy()
         place = rope["positions"][i] if "positions" in rope else rope.get("start", 0) + i
+        if made.startswith("rope_restarted") and i >= self.right and not (is_key and "keys" not in made):
+            place = i - self.right if "counted" in made else 0
         for t in range(dims // 2):
             a, b = (t, t + dims // 2) if rope.get("pairing", "half") == "half" else (2 * t, 2 * t + 1)
             angle = place * rope.get("base", 10000.0) ** (-2 * t / dims)
@@ -137,13 +139,13 @@ class Layer:
             project = lambda linears, which: x @ linears[which][0] + linears[which][1]
             q, k, v = project(self.Q, head), project(self.K, kv), project(self.V, kv)
             own = {"Q": q, "K": k, "V": v}
-            q = self.rotated(q, i) if self.mistake != "rope_restarted" else q
+            q = self.rotated(q, i, False)
             if "rope" in self.rules:
-                own |= {"Q_rot": q, "K_rot": self.rotated(k, i)}
+                own |= {"Q_rot": q, "K_rot": self.rotated(k, i, True)}
             scale = self.rules.get("scale", 1 / math.sqrt(self.d_k))
             order = -1 if self.mistake == "cache_reversed" else 1
             raw = [-math.inf if k is None else q @ k for k in self.keys[kv][:m][::order]]
-            if self.mistake == "causal_strict":
+            if self.mistake == "causal_strict" and i >= self.right:
                 raw[-1] = -math.inf
             own["scores"] = raw
             z = [s if scale == "none" or s == -math.inf else s * scale for s in raw]
@@ -166,7 +168,7 @@ class Layer:
 
     def write(self, x, i):
         for kv in range(self.g):
-            self.keys[kv].append(self.rotated(x @ self.K[kv][0] + self.K[kv][1], i))
+            self.keys[kv].append(self.rotated(x @ self.K[kv][0] + self.K[kv][1], i, True))
             self.values[kv].append(x @ self.V[kv][0] + self.V[kv][1])
 
     def rows(self, xs, first):
@@ -206,10 +208,10 @@ class Layer:
         return results
 
 
-def decode(problem, prompt, mistake=None):
-    """The steps: for each layer a list of what the new rows have seen."""
+def decode(problem, prompt, mistake=None, right=0):
+    """The steps: for each layer a list of what the new rows have seen; with a mistake in all rows but the first `right`."""
     common = {key: problem[key] for key in ("layout",) if key in problem}
-    layers = [Layer(common | rules, mistake) for rules in problem.get("layers", [problem])]
+    layers = [Layer(common | rules, mistake, right) for rules in problem.get("layers", [problem])]
     X, steps, first = numbers(problem["X"]), [], 0
     while first < len(X):
         count = prompt if first == 0 else 1
@@ -222,6 +224,11 @@ def decode(problem, prompt, mistake=None):
         steps.append((first, count, told, final))
         first += count
     return layers, steps
+
+
+def same_output(steps, others):
+    outputs = [[row["output"] for _, _, told, _ in side for row in told[0]] for side in (steps, others)]
+    return np.allclose(*outputs, atol=1e-9)
 
 
 # Problems drawn at random; each names the features that it has.
@@ -509,17 +516,27 @@ class Decoding(unittest.TestCase):
         self.assertIn(" ".join(text.split()), page("causal"))
 
     def test_a_decoder_that_makes_a_mistake_is_told_which(self):
-        for mistake, feature, ids in (("cache_reversed", "plain", {"cache_reversed"}), ("cache_reversed", "grouped", {"cache_reversed"}),
-                                      ("causal_strict", "plain", {"causal_strict"}), ("rope_restarted", "rope", {"rope_restarted"}),
-                                      ("rope_restarted", "rope interleaved start", {"rope_restarted"})):
-            for seed in range(3):
+        restarted = ["rope_restarted" + more for more in ("", " counted", " keys", " counted keys")]
+        made = [("cache_reversed", feature, 1, 0) for feature in ("plain", "grouped")]
+        made += [(mistake, feature, 1, 0) for mistake, feature in
+                 (("causal_strict", "plain"), ("rope_restarted", "rope"), ("rope_restarted", "rope interleaved start"))]
+        made += [("causal_strict", feature, prompt, prompt) for feature in ("plain", "window", "allow") for prompt in (1, 2, 3)]
+        made += [(mistake, feature, prompt, prompt) for mistake in restarted
+                 for feature in ("rope", "rope interleaved start", "rope positions") for prompt in (1, 2)]
+        for mistake, feature, prompt, right in made:
+            for seed in range(3 if right == 0 else 2):
                 problem = draw_problem(np.random.default_rng([11, seed]), feature)
                 n = len(problem["X"])
-                _, steps = decode(problem, 1, mistake)
-                rows = [told[0][0] for _, _, told, _ in steps]
+                if n <= prompt or mistake.startswith("rope_restarted counted") and n <= prompt + 1:
+                    continue
+                steps, truth = decode(problem, prompt, mistake, right)[1], decode(problem, prompt)[1]
+                if same_output(steps, truth):
+                    continue
+                rows = [row for _, _, told, _ in steps for row in told[0]]
                 names = ["weights", "head_output"] + (["scores"] if mistake != "causal_strict" else [])
                 fill = {"scores": None, "weights": 0, "head_output": 0}
-                wide = lambda row, name: list(row) + [fill[name]] * (n - len(row) if name != "head_output" else 0)
+                wide = lambda row, name: ([None if x == -math.inf else x for x in row]
+                                          + [fill[name]] * (n - len(row) if name != "head_output" else 0))
                 heads = [{name: [wide(row["heads"][head][name], name) for row in rows] for name in names}
                          for head in range(len(rows[0]["heads"]))]
                 answer = {"heads": heads, "output": [list(row["output"]) for row in rows]}
@@ -528,8 +545,10 @@ class Decoding(unittest.TestCase):
                         Path(f"{folder}/{name}.json").write_text(json.dumps(content))
                     result = run("check", f"{folder}/p.json", f"{folder}/a.json", "--format", "json")
                 report = json.loads(result.stdout)["answers"][0]
-                self.assertEqual(report["verdict"], "wrong")
-                self.assertEqual(set(report["mistakes"]), ids, (mistake, feature, seed))
+                about = (mistake, feature, prompt, right, seed)
+                self.assertEqual(report["verdict"], "wrong", about)
+                told = set(report["mistakes"]) - ({"rope_missing", "rope_along_heads"} if (mistake, right) == ("rope_restarted keys", 1) else set())
+                self.assertEqual(told, {mistake.split()[0]}, about)
 
     def test_files_and_formats(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -8,7 +8,7 @@ import numpy as np
 
 from exercise_test import STUDENT, TEACHER, InFolder, filled_in, names_in, read
 from mha import run
-from numpy_blocks import flat_answer, stack
+from numpy_blocks import flat_answer, normalised, stack
 
 STACK = ["--residual", "--norm", "layer", "--mlp", "6", "--layers", "2"]
 SHEETS = [STACK, ["--residual", "--norm", "rms", "--norm-place", "post", "--mlp", "5", "--gate", "--bias", "--mask", "causal"],
@@ -107,6 +107,33 @@ class Blocks(InFolder):
                 folder = self.exercise(f"{mask}-{language}", *STACK, "--mask", mask, "--lang", language)
                 sheet = (folder / "worksheet.txt").read_text(encoding="utf-8")
                 self.assertEqual((sheet.count(added), sheet.count(said)), (2, 1) if mask == "causal" else (1, 0))
+
+    def test_the_sheet_says_how_norms_and_activations_are_computed(self):
+        said = {"layer": ("(x − mean) / √(variance + 1e-05)", "(x − 均值) / √(方差 + 1e-05)"),
+                "rms": ("x / √(mean square + 1e-05)", "x / √(均方 + 1e-05)")}
+        for norm in said:
+            for place, language in enumerate(("en", "zh")):
+                folder = self.exercise(f"{norm}-{language}", "--norm", norm, "--mlp", "4", "--gate", "--difficulty", "hard",
+                                       "--lang", language)
+                for name in ("worksheet.txt", "worksheet.md"):
+                    sheet = "".join((folder / name).read_text(encoding="utf-8").replace("\\", "").split())
+                    texts = {kind: both[place].replace(" ", "") for kind, both in said.items()}
+                    self.assertEqual([kind for kind, text in texts.items() if text in sheet], [norm], name)
+                    self.assertEqual("variance" in sheet or "方差" in sheet, norm == "layer")
+                    self.assertEqual(sheet.count("silu(x)=x/(1+e^(−x))"), 1, name)
+        folder = self.exercise("relu", "--mlp", "4", "--gradient")
+        sheet = (folder / "worksheet.txt").read_text(encoding="utf-8")
+        self.assertIn("relu(x) = max(x, 0)\n", sheet)
+        self.assertIn("relu′(x) = 1, x > 0; 0, x ≤ 0\n", sheet)
+        sheet = (self.exercise("back", "--norm", "rms", "--gradient") / "worksheet.txt").read_text(encoding="utf-8")
+        self.assertIn("x̂ is what the norm gave before γ and β, σ the root that it divided by", sheet)
+
+    def test_who_takes_a_layer_norm_for_an_rms_norm_is_told(self):
+        folder = self.exercise("rms", "--norm", "rms", "--difficulty", "hard")
+        problem = read(folder / "problem.json")
+        taken = normalised(np.array(problem["X"]), problem["norm"], "norm_mean_taken")
+        report = self.report(folder, {"norm": taken.round(3).tolist()})
+        self.assertEqual((report["first_wrong"]["step"], report["mistakes"]), ("norm", ["norm_mean_taken"]))
 
     def test_a_class(self):
         (self.folder / "names.csv").write_text("Ann\nBo\n")

@@ -7,7 +7,8 @@ import numpy as np
 MISTAKES = ["residual_forgotten", "residual_before_projection", "residual_of_other", "norm_missing", "norm_place_exchanged",
             "norm_mean_kept", "norm_variance_of_sample", "norm_eps_outside", "norm_over_tokens", "norm_gamma_forgotten",
             "norm_beta_forgotten", "mlp_bias_forgotten", "activation_missing", "gate_not_activated", "gate_exchanged",
-            "gelu_form", "relu_for_other"]
+            "gelu_form", "relu_for_other",
+            "norm_mean_taken", "gate_exchanged, W_gate and W_1", "residual_of_other, post", "residual_of_other, of layer 1"]
 
 
 class CannotBeMade(Exception):
@@ -34,6 +35,9 @@ def normalised(x, norm, mistake=None):
     if mistake == "norm_mean_kept":
         need(kind == "layer")
         kind = "rms"
+    elif mistake == "norm_mean_taken":
+        need(kind == "rms")
+        kind = "layer"
     if kind == "layer":
         x = x - x.mean(axis=axis, keepdims=True)
     size = x.shape[axis]
@@ -81,7 +85,11 @@ def mlp(x, layer, steps, keep, mistake):
     if mistake in ("activation_missing", "gate_not_activated"):
         need(gated == (mistake == "gate_not_activated"))
         activation = "none"
-    need(gated or mistake != "gate_exchanged")
+    need(gated or not (mistake or "").startswith("gate_exchanged"))
+    if mistake == "gate_exchanged, W_gate and W_1":
+        own = own | {"W_1": own["W_gate"], "W_gate": own["W_1"]} | {
+            new: own[old] for new, old in (("b_1", "b_gate"), ("b_gate", "b_1")) if old in own}
+        own = {name: value for name, value in own.items() if not (name == "b_1" and "b_gate" not in layer["mlp"])}
     act = ACTIVATIONS[activation]
     if gated:
         G = steps["G"] = keep(x @ np.array(own["W_gate"]) + bias("b_gate"))
@@ -95,8 +103,9 @@ def mlp(x, layer, steps, keep, mistake):
     return steps["F"]
 
 
-def block(x, layer, mistake=None, keep=lambda numbers: numbers):
-    """All steps of a layer with residual sums, both norms and an MLP, under the names of a flat answer."""
+def block(x, layer, mistake=None, keep=lambda numbers: numbers, first=None):
+    """All steps of a layer with residual sums, both norms and an MLP, under the names of a flat answer; `first`: what an
+    earlier layer read."""
     steps = {}
     pre = layer.get("norm_place", "pre") == "pre"
     if mistake == "norm_place_exchanged":
@@ -122,11 +131,16 @@ def block(x, layer, mistake=None, keep=lambda numbers: numbers):
         need(len(layer["W_O"]) == x.shape[1])
         added = x
     need(mistake != "residual_of_other" or pre)
+    need(mistake != "residual_of_other, post" or not pre)
     wrong = (lambda read: read) if mistake == "residual_of_other" else None
     start = x
+    if mistake == "residual_of_other, of layer 1":
+        need(first is not None)
+        wrong = lambda read: first
     x = sublayer(("R", "N"), "norm", x, lambda read: attention(read, layer, steps, keep, mistake, added), wrong)
     x = sublayer(("R'", "N'"), "mlp_norm", x, lambda read: mlp(read, layer, steps, keep, mistake),
-                 (lambda read: start) if mistake == "residual_of_input" else None)
+                 (lambda read: start) if mistake == "residual_of_input" else
+                 (lambda read: steps["R"]) if mistake == "residual_of_other, post" else None)
     return x, steps
 
 
@@ -134,7 +148,7 @@ def stack(problem, mistakes=None, keep=lambda numbers: numbers):
     """The steps of each layer; `mistakes` has the layer's, from 0. Then the final norm."""
     x, layers = np.array(problem["X"], dtype=float), []
     for place, layer in enumerate(problem["layers"]):
-        x, steps = block(x, layer, (mistakes or {}).get(place), keep)
+        x, steps = block(x, layer, (mistakes or {}).get(place), keep, np.array(problem["X"], dtype=float) if place else None)
         layers.append(steps)
     final = keep(normalised(x, problem["final_norm"])) if "final_norm" in problem else None
     return layers, final

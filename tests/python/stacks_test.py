@@ -72,7 +72,7 @@ class Stacks(unittest.TestCase):
                         report = self.check(problem, flat_answer(layers, final, decimals))
                         about = (kinds, mistake, place + 1, decimals, report["first_wrong"], report["message"])
                         self.assertEqual(report["first_wrong"]["layer"], place + 1, about)
-                        self.assertIn(mistake, report["mistakes"], about)
+                        self.assertIn(mistake.split(",")[0], report["mistakes"], about)
                         other = self.verdicts(report, 2 - place)
                         self.assertIn("following" if place == 0 else "right", other, about)
                         self.assertLessEqual(other, {"following", "right", "not_given"} if place == 0 else {"right"}, about)

@@ -35,7 +35,11 @@ std::string rotation_text(const Scene& scene, const Step& step) {
     const Columns pair = columns_of_pair(step.pairing, t, pairs);
     return say(language, {"{} and {}", "{} 与 {}"}, scene.counted(pair.first), scene.counted(pair.second));
   });
-  return say(language, {"positions {}; columns {} turn together", "位置 {}；第 {} 列成对旋转"}, positions, columns);
+  const bool one = scene.plan.value(step.out).shape.rows == 1;
+  return say(language,
+             one ? Text{"position {}; columns {} turn together", "位置 {}；第 {} 列成对旋转"}
+                 : Text{"positions {}; columns {} turn together", "位置 {}；第 {} 列成对旋转"},
+             positions, columns);
 }
 
 // The split that follows a packed product, told where all its columns stand.

@@ -72,6 +72,7 @@ class CostPage {
       const std::string width = page_.say(show::phrase::clause) + fmt::format("d_k {}", cost.problem.layer(0).d_k());
       lines.push_back({others.size() > 3 ? name.substr(equals + 1) : other_heads ? name + width : name, cost.first()});
     };
+    if (cost_.layer_count > 1) page_.section({page_.say(cost_.is_alike() ? Text{"Each layer", "每一层"} : layer_line, 1)});
     if (others.size() == 1) add(page_.say({"as it is", "原样"}), cost_);
     for (const OtherCost& other : others) add(other.change, *other.cost);
     add_lines(others.front().change.substr(0, equals), lines);
@@ -256,9 +257,11 @@ class CostPage {
     lines.back().cost.parameters.total = cost_.all_parameters;
     lines.back().cost.totals = cost_.all;
     add_lines(page_.say(Text{"layer", "层"}), lines);
-    const Index cache = compute::exact_product({cost_.all.cache_bytes_per_token, layer_.keys()});
+    const Index cache = compute::exact_product({cost_.all.cache_bytes_per_token, layer_.keys(), layer_.batch()});
     const std::string unit = bytes_text(cache);
-    page_.paragraph(cache_total, grouped_digits(layer_.keys()), grouped_digits(cache), unit.empty() ? "" : " = " + unit);
+    const std::string items = layer_.batch() > 1 ? grouped_digits(layer_.batch()) + " × " : "";
+    page_.paragraph(cache_total, items + grouped_digits(layer_.keys()), grouped_digits(cache),
+                    unit.empty() ? "" : " = " + unit);
   }
 
   // `share_width`: more heads are narrower ones.

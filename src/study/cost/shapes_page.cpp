@@ -17,6 +17,7 @@ constexpr Text how_shown{
     "每个公式旁边是一个头的形状，下面是 PyTorch 张量的形状：所有头一起，批次中的所有样本也一起。`@` "
     "对最后两轴做矩阵乘法。"};
 constexpr Text in_each_head{"In each of {} heads", "每个头（共 {} 个）"};
+constexpr Text in_one_head{"In the one head", "唯一的头"};
 constexpr Text label_meaning{
     "{0}1 … {0}{1} are the entries of Q in head 1, {2}1 … {2}{1} those in head {3}, row by row; in every item likewise.",
     "{0}1 … {0}{1} 是 Q 在头 1 中的元素，{2}1 … {2}{1} 是头 {3} 中的元素，逐行编号；每个样本都是如此。"};
@@ -108,7 +109,8 @@ class ShapesPage {
       const Step& step = plan_.steps[i];
       if (step.layer != scene.layer) continue;
       if (name_of(step.id).per_head != in_heads)
-        page_.section({in_heads ? page_.say(show::phrase::heads_together) : page_.say(in_each_head, scene.problem.heads)});
+        page_.section({in_heads ? page_.say(show::phrase::heads_together)
+                                : page_.say(scene.problem.heads == 1 ? in_one_head : in_each_head, scene.problem.heads)});
       in_heads = name_of(step.id).per_head;
       add(static_cast<int>(i) + 1, step.id, show::formula(scene, step, {}), show::shape_arithmetic(scene, step),
           torch_text(step));

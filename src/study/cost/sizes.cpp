@@ -57,10 +57,12 @@ class Shaping {
     g_ = to_.kv_heads = sizes_.kv_heads.value_or(follow(from_.kv_heads, from_.heads, h_));
     to_.grouped = from_.grouped || g_ != h_;
     if (h_ % g_ != 0)
-      throw Error({"--heads {} and --kv-heads {}: each key/value head serves equally many query heads, so the second must "
-                   "divide the first",
-                   "--heads {} 和 --kv-heads {}：每个键值头服务同样多的查询头，因此后者必须整除前者"},
-                  h_, g_);
+      throw Error(
+          {"heads={0} and kv-heads={1}: each key/value head serves equally many query heads, so {1} must divide {0}; "
+           "give both, such as heads={0},kv-heads={0} (as options --heads {0} --kv-heads {0})",
+           "heads={0} 和 kv-heads={1}：每个键值头服务同样多的查询头，因此 {1} 必须整除 {0}；"
+           "请两个都写，例如 heads={0},kv-heads={0}（选项为 --heads {0} --kv-heads {0}）"},
+          h_, g_);
     const bool share = from_.d_k() * from_.heads == from_.d_model();
     if (share && !sizes_.d_k && d_ % h_ != 0)
       throw Error({"--heads {} do not share d_model {} evenly; another number, or a width of their own: --d-k",
@@ -171,7 +173,9 @@ Problem problem_of(const PublishedModel& model, bool packed, const Sizes& sizes)
   own.kv_heads = model.kv_heads;
   own.d_k = model.d_k;
   own.tokens = sizes.tokens;
-  return shaped(shaped(problem, own), sizes);
+  Sizes given = sizes;
+  given.bias = given.bias || model.biases == PublishedModel::Biases::all;  // those of an MLP that is added, too
+  return shaped(shaped(problem, own), given);
 }
 
 }  // namespace mha::study

@@ -14,8 +14,8 @@ constexpr Text one_after_another{
     "步写出的词元，这里由题目给出它在 X 中的行。"};
 constexpr Text token{"token {0}", "词元 {0}"};
 constexpr Text prompt_tokens{"the prompt, tokens {0}", "提示，词元 {0}"};
-constexpr Text leaving{"window: leaving the cache, since no later query can see them: keys {}",
-                       "窗口：离开缓存，因为后面的查询都看不到：键 {}"};
+constexpr Text leaving{"window: leaving the cache, since no later query can see {}: {} {}",
+                       "窗口：离开缓存，因为后面的查询都看不到：键 {2}"};
 constexpr Text projected{"rows projected to Q, K and V", "投影成 Q、K、V 的行"};
 constexpr Text multiply_adds_name{"multiply-adds", "乘加"};
 constexpr Text without_means{"Without the cache each step would compute all rows up to its own again: {}.",
@@ -38,7 +38,9 @@ void add_step(const DecodedStep& step, const show::Scenes& layers, const show::W
   for (const show::Scene& layer : layers) {
     const Index from = layer.past().dropped, to = dropped_before(layer.problem, next);
     const std::string where = layer.is_stack() ? page.say(show::phrase::in_layer, layer.counted(layer.layer)) : "";
-    if (from < to) page.paragraph(where + page.say(leaving, show::range_text(from, to - 1, base)));
+    if (from < to)
+      page.paragraph(where + page.say(leaving, to - from == 1 ? "it" : "them", to - from == 1 ? "key" : "keys",
+                                      show::range_text(from, to - 1, base)));
   }
 }
 

@@ -1,5 +1,5 @@
-// What belongs to an exercise: the page of a run before it is run, headings, formulas and given matrices, and blank matrices for
-// the results; the empty answer and the mistakes as JSON, in the nested form of a trace.
+// What belongs to an exercise: the page of a run before it is run, headings, formulas and given matrices, and blank
+// matrices for the results; the empty answer and the mistakes as JSON, in the nested form of a trace.
 #include <fmt/format.h>
 
 #include "core/gradient.hpp"
@@ -34,6 +34,21 @@ constexpr std::array how_to_check = {
          "每一步都按你自己前面的数来判断，一处计算失误不会连累后面的步骤。"},
 };
 constexpr Text of_a_sum{"entry by entry", "逐个元素相加"};
+constexpr Text of_layer_norm{
+    "each row by itself: its mean, its variance (the mean of the squared distances from it), then each entry: "
+    "(x − mean) / √(variance + {})",
+    "每一行单独计算：先求均值，再求方差（与均值之差的平方的平均），最后算每个元素：(x − 均值) / √(方差 + {})"};
+constexpr Text of_rms_norm{
+    "each row by itself: its mean square (the mean of the squares of its entries), then each entry: x / √(mean square + "
+    "{})",
+    "每一行单独计算：先求均方（各元素平方的平均），最后算每个元素：x / √(均方 + {})"};
+// Of those that exercises have, and their slopes.
+constexpr std::array<std::array<std::string_view, 2>, activation_names.size()> of_activations = {
+    {{},
+     {"relu(x) = max(x, 0)", "relu′(x) = 1, x > 0; 0, x ≤ 0"},
+     {},
+     {},
+     {"silu(x) = x / (1 + e^(−x))", "silu′(x) = s·(1 + x·(1 − s)), s = 1 / (1 + e^(−x))"}}};
 constexpr Text given{"What is given", "已知"};
 
 show::PageOptions page_options(const WorksheetOptions& options) {
@@ -98,11 +113,15 @@ class Sheet {
     page_.add(equation(scene, step, place));
   }
 
-  // Where the page first needs it.
+  // How it is done with a pencil, where the page first needs it.
   void add_way(const Step& step) {
-    const bool is_sum = step.op == Op::add && step.id != StepId::masked;  // no −∞ stands in it
-    const Text way = is_sum ? of_a_sum : info_of(step.op).way;
-    if (!way.en.empty() && told_.insert({step.op, is_sum}).second) page_.caption(way);
+    const std::string_view function = of_activations[static_cast<std::size_t>(step.activation)][step.op == Op::slope];
+    Text way = info_of(step.op).way;
+    if (step.op == Op::add && step.id != StepId::masked) way = of_a_sum;  // no −∞ stands in it
+    if (step.op == Op::norm) way = step.norm.kind == Norm::Kind::layer ? of_layer_norm : of_rms_norm;
+    if (!function.empty()) way = {function, function};
+    std::string text = page_.say(way, show::full_text(step.norm.eps));
+    if (!text.empty() && told_.insert(text).second) page_.caption(show::Words(std::move(text)));
   }
 
   // Given operands as matrices, computed ones by their symbols; without a given one the blank stands alone.
@@ -150,7 +169,7 @@ class Sheet {
   Trace nothing_computed_;
   show::Scenes layers_;
   show::PageBuilder page_;
-  std::set<std::pair<Op, bool>> told_;  // and whether no −∞ stands in it
+  std::set<std::string> told_;
 };
 
 // As many heads as any step has.

@@ -27,7 +27,10 @@ constexpr FindingKind small_part("output_part_small", true, "The rows of W_O tha
                                  "至多为其最大元素的 {0}",
                                  "Large values could make up for it: see what is lost without the head.",
                                  "较大的值可以弥补：请看去掉这个头后损失多少。");
-constexpr FindingKind copies_of(
+constexpr FindingKind copies_of("projections_same", true, "Heads {0} have the same {1}", "头 {0} 的 {1} 相同", "", "",
+                                "It is a copy: what starts and is trained alike stays alike.",
+                                "这是复制：起点相同、训练也相同的头会一直相同。");
+constexpr FindingKind copies_in_groups(
     "projections_same", true, "Heads {0} have the same {1}", "头 {0} 的 {1} 相同", "", "",
     "Groups share keys and values on purpose; else it is a copy: what starts and is trained alike stays alike.",
     "分组时本来就共用键和值；否则就是复制：起点相同、训练也相同的头会一直相同。");
@@ -55,8 +58,8 @@ constexpr FindingKind looks_at("looks_at", false, "Head {0} looks mostly at {1}"
                                "平均权重 {0}", "That is a reader's reading of this input, not a goal of the training.",
                                "这是读者对这一输入的解读，不是训练的目标。");
 constexpr FindingKind most_lost(
-    "ablation", false, "Most is lost without head {0}", "去掉头 {0} 损失最大",
-    "an entry of Y changes by up to {0}, Y by {1} of its size", "Y 的元素至多改变 {0}，Y 的相对改变为 {1}",
+    "ablation", false, "Most is lost{0}", "去掉{0}损失最大", "an entry of Y changes by up to {0}, Y by {1} of its size",
+    "Y 的元素至多改变 {0}，Y 的相对改变为 {1}",
     "So it is for this input and these weights; what a head is worth, ablation on validation data decides.",
     "这只对这一输入和这些权重矩阵成立；一个头值多少，要由验证数据上的消融来定。");
 
@@ -74,7 +77,8 @@ class FindingsOfLayer {
            }))
         copies[heads].push_back(name);
     for (const auto& [heads, names] : copies)
-      add(copies_of, {}, list(heads), fmt::to_string(fmt::join(names, say(options_.language, show::phrase::comma))));
+      add(problem_.kv_heads < problem_.heads && names.back() != "W_Q" ? copies_in_groups : copies_of, {}, list(heads),
+          fmt::to_string(fmt::join(names, say(options_.language, show::phrase::comma))));
     if (copies.empty() && problem_.heads > 1) add(no_copies, {});
     add_maps();
     for (std::size_t head = 0; head < look_.heads.size(); ++head) add_head(head);
@@ -158,8 +162,15 @@ class FindingsOfLayer {
     const auto lost = [](const HeadLook& look) { return look.measured[relative_change].value_or(0); };
     const auto less = [&](const HeadLook& a, const HeadLook& b) { return lost(a) < lost(b); };
     const auto most = std::max_element(look_.heads.begin(), look_.heads.end(), less);
+    std::vector<Index> alike;
+    for (const HeadLook& look : look_.heads)
+      if (lost(look) >= lost(*most) * (1 - same_number)) alike.push_back(&look - look_.heads.data());
     if (look_.heads.size() > 1 && lost(*most) > 0)
-      add(most_lost, {*most->measured[largest_change], lost(*most)}, list({most - look_.heads.begin()}));
+      add(most_lost, {*most->measured[largest_change], lost(*most)},
+          say(options_.language,
+              alike.size() > 1 ? Text{", and equally much, without each of heads {}", "头 {} 中的任何一个，同样"}
+                               : Text{" without head {}", "头 {} "},
+              list(alike)));
   }
 
   const LayerLook& look_;

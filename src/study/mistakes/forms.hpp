@@ -9,6 +9,9 @@
 
 namespace mha::study {
 
+// A decoder's mistakes begin behind a prompt: so many are tried.
+inline constexpr Index most_prompt = 8;
+
 class Forms {
  public:
   Forms(const Problem& of, Plan plan) : problem(of), right(std::move(plan)) {}

@@ -40,6 +40,17 @@ std::optional<Tensor> keep_of(const Plan& plan) {
   });
 }
 
+bool can_be_cached(const Plan& plan) {
+  const std::optional<Tensor> keep = keep_of(plan);
+  std::vector<double> room;
+  bool looks_back = keep.has_value();
+  for (Index i = 0; looks_back && i < keep->size() / keep->shape().cols; ++i) {
+    const double *row = keep->row(i, room), *end = row + keep->shape().cols;
+    looks_back = std::find(row + std::min(i % keep->shape().rows + 1, keep->shape().cols), end, 1.0) == end;
+  }
+  return looks_back;
+}
+
 Tensor choose(const Tensor& keep, double where_kept, double where_hidden) {
   return changed(std::make_shared<const Tensor>(keep), [=](double kept) { return kept == 1 ? where_kept : where_hidden; });
 }

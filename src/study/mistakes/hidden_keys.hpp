@@ -37,6 +37,9 @@ void each_hidden_key(const std::vector<std::shared_ptr<const Tensor>>& masks, co
 // no mask that hides a key.
 std::optional<Tensor> keep_of(const Plan& plan);
 
+// Whether masks let no query look at what comes later.
+bool can_be_cached(const Plan& plan);
+
 // Another number for each entry of `keep`: one where it is 1, one where it is 0.
 Tensor choose(const Tensor& keep, double where_kept, double where_hidden);
 

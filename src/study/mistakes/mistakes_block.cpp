@@ -51,7 +51,8 @@ void residual_before_projection(Forms& forms) {
   edit.replace({Op::copy, StepId::residual, {edit.value(StepId::output)}});
 }
 
-// What is added is the normalised copy, or what came into the layer instead of what came into the MLP.
+// What is added is the normalised copy (post: the sum before its norm), what came into the layer instead of what came into
+// the MLP, or what came into an earlier layer.
 void residual_of_other(Forms& forms) {
   const auto with = [&](StepId residual, ValueId other, std::string detail) {
     if (PlanEditor& edit = forms.add(std::move(detail)); edit.step(residual).in[0] != other)
@@ -63,9 +64,17 @@ void residual_of_other(Forms& forms) {
   for (const auto& [residual, norm] : {std::pair(StepId::residual, StepId::norm), {StepId::mlp_residual, StepId::mlp_norm}})
     if (forms.has(residual) && forms.has(norm) && !forms.problem.is_post_norm())
       with(residual, right.value(norm), std::string(name_of(norm).symbol));
+  for (std::size_t i = 0; i < forms.problem.earlier.size(); ++i)
+    for (const StepId residual : residual_steps) {
+      const Tensor& other = *forms.problem.earlier[i];
+      if (!forms.has(residual) || !(other.shape() == right.operand(right.value(residual)).shape)) continue;
+      PlanEditor& edit = forms.add(fmt::format("X_{}", i));
+      edit.step(residual).in[0] = edit.constant("X", other);
+    }
   if (!forms.has(StepId::residual) || !forms.has(StepId::mlp_residual)) return;
   const ValueId x = right.step(StepId::residual).in[0];
   if (right.operand(x).shape == right.operand(right.value(StepId::mlp)).shape) with(StepId::mlp_residual, x, "X");
+  if (forms.has(StepId::norm_behind)) with(StepId::mlp_residual, right.value(StepId::residual), "R");
 }
 
 void norm_missing(Forms& forms) {
@@ -122,11 +131,12 @@ void norm_over_tokens(Forms& forms) {
   each_norm(forms, [](Step& step) { return step.norm.by_column = true; });
 }
 
-void norm_mean_kept(Forms& forms) {
-  each_norm(forms, [](Step& step) {
-    const bool layer = step.norm.kind == Norm::Kind::layer;
-    step.norm.kind = Norm::Kind::rms;
-    return layer;
+// The one kind of norm instead of the other.
+void norm_of_other_kind(Forms& forms, Norm::Kind right) {
+  each_norm(forms, [right](Step& step) {
+    const bool is_right = step.norm.kind == right;
+    step.norm.kind = right == Norm::Kind::layer ? Norm::Kind::rms : Norm::Kind::layer;
+    return is_right;
   });
 }
 
@@ -180,10 +190,13 @@ void gelu_for_other(Forms& forms) {
   if (forms.problem.mlp && forms.problem.mlp->activation != Activation::gelu_tanh) activate_by(forms, Activation::gelu);
 }
 
+// Their results, or W_gate and W_1 with their biases.
 void gate_exchanged(Forms& forms) {
   if (!has_gate(forms)) return;
   Step& step = forms.add().step(StepId::activated);
   std::swap(step.in[0], step.in[1]);
+  PlanEditor& edit = forms.add("W_gate ↔ W_1");
+  std::swap(edit.step(StepId::gate).in, edit.step(StepId::hidden).in);
 }
 
 void mlp_bias_forgotten(Forms& forms) {
@@ -202,9 +215,11 @@ constexpr std::array block_rows = {
     Mistake("residual_before_projection", StepId::output, 'C', residual_before_projection,
             "the input was added before W_O: first Concat·W_O, then the residual sum",
             "在乘 W_O 之前就加上了输入：应先算 Concat·W_O，再做残差相加"),
-    Mistake("residual_of_other", StepId::residual, 'B', residual_of_other,
-            "the residual sum added something else than what came in: it is the sublayer's own input, before its norm",
-            "残差相加时加错了对象：要加的是这个子层自己的、归一化之前的输入"),
+    Mistake(
+        "residual_of_other", StepId::residual, 'B', residual_of_other,
+        "the residual sum added something else than what came in: it is the sublayer's own input, with norms before the "
+        "sublayers (pre) as it was before its norm",
+        "残差相加时加错了对象：要加的是这个子层自己的输入，先做归一化（pre）时取归一化之前的"),
     Mistake("norm_missing", StepId::norm, 'A', norm_missing,
             "a norm was left out: each row is brought to mean 0 and variance 1 (rms: mean square 1) there",
             "漏了归一化：这里每一行要化为均值 0、方差 1（rms：均方为 1）"),
@@ -212,9 +227,12 @@ constexpr std::array block_rows = {
         "norm_place_exchanged", StepId::norm, 'A', norm_place_exchanged,
         "the norms stand on the other side of their sublayers: pre is before the sublayer, post behind the residual sum",
         "归一化放在了子层的另一侧：pre 在子层之前，post 在残差相加之后"),
-    Mistake("norm_mean_kept", StepId::norm, 'B', norm_mean_kept,
+    Mistake("norm_mean_kept", StepId::norm, 'B', with<norm_of_other_kind, Norm::Kind::layer>,
             "the mean was not taken off: layer norm is (x − mean)/√(variance + eps)",
             "没有减去均值 μ：层归一化是 (x − μ)/√(σ² + eps)"),
+    Mistake("norm_mean_taken", StepId::norm, 'B', with<norm_of_other_kind, Norm::Kind::rms>,
+            "the mean was taken off: rms norm is x/√(mean of x² + eps), without a mean and a variance",
+            "减去了均值：RMS 归一化是 x/√(x² 的均值 + eps)，不用均值和方差"),
     Mistake("norm_variance_of_sample", StepId::norm, 'A', norm_variance_of_sample,
             "the variance was divided by d − 1: in a norm it is divided by d", "方差除以了 d − 1：归一化里应除以 d"),
     Mistake("norm_eps_outside", StepId::norm, 'C', norm_eps_outside,

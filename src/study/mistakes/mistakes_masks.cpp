@@ -179,6 +179,23 @@ void causal_shifted(Forms& forms, Index shift) {
   });
 }
 
+// The query's own key, too; in a decoder, which adds one to its cache too late, from the first new row behind a prompt on.
+void own_key_hidden(Forms& forms) {
+  causal_shifted(forms, -1);
+  if (forms.problem.X_kv || !can_be_cached(forms.right)) return;
+  const auto is_causal = [](const Mask& mask) { return mask.kind == Mask::Kind::causal; };
+  const Index n = forms.problem.keys(),
+              first = std::any_of(forms.problem.masks.begin(), forms.problem.masks.end(), is_causal);
+  for (Index prompt = first; prompt < std::min(n, most_prompt); ++prompt) {
+    const auto fill = [=](Index row, double* to) {
+      std::fill_n(to, n, 0.0);
+      if (row >= prompt) to[row] = minus_infinity;
+    };
+    PlanEditor& edit = forms.add(prompt == 0 ? "" : fmt::format("i ≥ {}", prompt + 1));
+    edit.step(StepId::masked).in.push_back(edit.constant("−∞", by_rule({1, 1, n, n}, fill)));
+  }
+}
+
 // Rows and columns exchanged. Of a causal mask: hidden are the keys before the query's own, those that j < i would let
 // through, instead of those behind it.
 void mask_transposed(Forms& forms) {
@@ -280,7 +297,7 @@ constexpr std::array mask_rows = {
             "ALiBi 的斜率不对：h 为 2 的幂时，头 i 的斜率是 2^(−8i/h)；否则先取较小的 2 的幂的斜率，再隔一个取较大的 2 "
             "的幂的斜率"),
     Mistake(
-        "causal_strict", StepId::masked, 'B', with<causal_shifted, -1>,
+        "causal_strict", StepId::masked, 'B', own_key_hidden,
         "the causal mask hid the query's own token as well, or its new key was not in the cache yet: j = i stays visible",
         "因果掩码把查询自己也遮住了，或者它的新键还没有写进缓存：j = i 应当可见"),
     Mistake("causal_one_ahead", StepId::masked, 'B', with<causal_shifted, 1>,

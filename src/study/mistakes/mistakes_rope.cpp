@@ -69,24 +69,46 @@ void rope_base(Forms& forms) {
   }
 }
 
+// Row i of head h turned as at position(h, i).
+template <typename Position>
+void turn(PlanEditor& edit, StepId id, const Rope& rope, Index heads, Position position) {
+  Tensor cosines({1, heads, edit.shape(id).rows, rope.dims / 2}), sines(cosines.shape());
+  for_each_entry(cosines.shape(), [&](const Entry& at) {
+    const double power = -2.0 * static_cast<double>(at.column) / static_cast<double>(rope.dims);
+    const double angle = static_cast<double>(position(at.head, at.row)) * std::pow(rope.base, power);
+    cosines.at(at) = std::cos(angle);
+    sines.at(at) = std::sin(angle);
+  });
+  edit.step(id).in[1] = edit.constant("cos", std::move(cosines));
+  edit.step(id).in[2] = edit.constant("sin", std::move(sines));
+}
+
 // One row of angles for each head, which serves all its tokens.
 void rope_along_heads(Forms& forms) {
   if (!forms.problem.rope) return;
   const Rope& rope = *forms.problem.rope;
   PlanEditor& edit = forms.add();
-  for (const StepId id : rotated_steps) {
-    const Shape& shape = edit.shape(id);
-    Tensor cosines({1, shape.heads, shape.rows, rope.dims / 2}), sines(cosines.shape());
-    for (Index head = 0; head < shape.heads; ++head)
-      for (Index row = 0; row < shape.rows; ++row)
-        for (Index t = 0; t < rope.dims / 2; ++t) {
-          const double turn = std::pow(rope.base, -2.0 * static_cast<double>(t) / static_cast<double>(rope.dims));
-          cosines.at(0, head, row, t) = std::cos(static_cast<double>(rope.start + head) * turn);
-          sines.at(0, head, row, t) = std::sin(static_cast<double>(rope.start + head) * turn);
-        }
-    edit.step(id).in[1] = edit.constant("cos", std::move(cosines));
-    edit.step(id).in[2] = edit.constant("sin", std::move(sines));
-  }
+  for (const StepId id : rotated_steps)
+    turn(edit, id, rope, edit.shape(id).heads, [&](Index head, Index) { return rope.start + head; });
+}
+
+// A decoder's rows behind a prompt stand at 0, each or as the first of those that follow; the queries, or their keys too.
+void rope_restarted(Forms& forms) {
+  not_turned(forms, StepId::Q_rot);
+  if (!forms.problem.rope || forms.problem.X_kv) return;
+  const Rope& rope = *forms.problem.rope;
+  for (Index prompt = 1; prompt < std::min(forms.problem.queries(), most_prompt); ++prompt)
+    for (const bool counted : {false, true})
+      for (const bool keys : {true, false}) {
+        const char* where = keys ? "Q, K" : "Q";
+        PlanEditor& edit = forms.add(counted ? fmt::format("{0}: p = i − {1}, i ≥ {1}", where, prompt + 1)
+                                             : fmt::format("{}: p = 0, i ≥ {}", where, prompt + 1));
+        const auto position = [&](Index, Index row) {
+          return row < prompt ? rope.query_position(row) : counted ? row - prompt : 0;
+        };
+        turn(edit, StepId::Q_rot, rope, 1, position);
+        if (keys) turn(edit, StepId::K_rot, rope, 1, position);
+      }
 }
 
 void rope_on_values(Forms& forms) {
@@ -123,10 +145,10 @@ constexpr std::array rope_rows = {
     Mistake("rope_from_one", StepId::Q_rot, 'C', rope_from_one,
             "positions were counted from one too many: the first token stands at `start`, 0 unless given",
             "位置多数了 1：第一个词元的位置是 start，未给出时为 0"),
-    Mistake("rope_restarted", StepId::Q_rot, 'C', with<not_turned, StepId::Q_rot>,
-            "the queries stood at position 0, where nothing turns: a new row stands behind all that lie in the cache, and "
-            "turns by its own position",
-            "查询都放在位置 0，因此没有旋转：新行排在缓存里所有行的后面，要按自己的位置旋转"),
+    Mistake(
+        "rope_restarted", StepId::Q_rot, 'C', rope_restarted,
+        "positions started at 0 again: a new row stands behind all that lie in the cache, and turns by its own position",
+        "位置又从 0 数起：新行排在缓存里所有行的后面，要按自己的位置旋转"),
     Mistake("rope_on_q_only", StepId::K_rot, 'C', with<not_turned, StepId::K_rot>,
             "only the queries were turned: their positions turn the keys as well", "只旋转了查询：键也要按位置旋转"),
     Mistake("rope_base", StepId::Q_rot, 'B', rope_base,

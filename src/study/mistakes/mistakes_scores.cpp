@@ -60,18 +60,9 @@ ValueId newest_first(PlanEditor& edit, StepId id, ValueId rows) {
   return edit.insert({Op::add, id, {turned, others}});
 }
 
-// Where no query looks at what comes later.
 void cache_reversed(Forms& forms) {
-  const std::optional<Tensor> keep = keep_of(forms.right);
-  bool can_be_cached = keep && !forms.problem.X_kv;
-  std::vector<double> room;
-  for (Index i = 0; can_be_cached && i < keep->size() / keep->shape().cols; ++i) {
-    const double* row = keep->row(i, room);
-    const double* later = row + std::min(i % keep->shape().rows + 1, keep->shape().cols);
-    can_be_cached = std::find(later, row + keep->shape().cols, 1.0) == row + keep->shape().cols;
-  }
+  if (forms.problem.X_kv || !can_be_cached(forms.right)) return;
   for (const char* which : {"K, V", "K", "V"}) {
-    if (!can_be_cached) return;
     PlanEditor& edit = forms.add(which);
     if (which[0] == 'K') {
       const ValueId right = edit.insert(edit.step(StepId::scores));

@@ -137,10 +137,13 @@ TEST_CASE("masks, by hand", "[mistakes]") {
               matrix({{1 / sum, 0, 0}, {1 / sum, e / sum, 0}, {1 / sum, e / sum, e * e / sum}}));
   // The row without a key, as 0 and as NaN.
   const std::vector<Written> strict = results(p, "causal_strict");
-  REQUIRE(strict.size() == 2);
+  REQUIRE(strict.size() == 4);
   CHECK(get(strict[0], StepId::output).at(0, 0, 0, 0) == 0);
   CHECK(std::isnan(get(strict[1], StepId::output).at(0, 0, 0, 0)));
   CHECK(get(strict[1], StepId::output).at(0, 0, 1, 0) == 1);
+  // The first tokens are a prompt, whose keys are all there.
+  check_equal(get(strict[2], StepId::masked), matrix({{1, -inf, -inf}, {1, -inf, -inf}, {1, 2, -inf}}));
+  check_equal(get(strict[3], StepId::masked), matrix({{1, -inf, -inf}, {1, 2, -inf}, {1, 2, -inf}}));
 }
 
 TEST_CASE("a mask that adds and one that hides: what hides is mistaken, what adds stays", "[mistakes]") {
