@@ -1,5 +1,6 @@
 // mha bench: how long each step takes, and how near that is to what the machine can do.
 
+#include <list>
 #include <random>
 
 #include "cli/commands.hpp"
@@ -92,7 +93,9 @@ Rates rates_of(const compute::Cost& cost, double ms, Dtype dtype) {
 class Bench {
  public:
   Bench(const BenchOptionTexts& texts, World& world)
-      : output_(texts.output, page_or_json, style_from({}, world), world), language_(language_from(texts.lang, world)) {
+      : output_(texts.output, page_or_json, style_from({}, world), world),
+        language_(language_from(texts.lang, world)),
+        is_looped_(texts.loop) {
     const Arithmetic arithmetic = arithmetic_from(texts.computation);
     options_.dtype = arithmetic.dtype;
     options_.threads = arithmetic.threads;
@@ -107,13 +110,12 @@ class Bench {
       kept_.steps[static_cast<std::size_t>(StepId::output)] = true;
     }
     options_.keep = compute::values_to_keep(plan_, kept_, false);
-    if (texts.loop) loop_ms_ = 0;
     output_.open();
   }
 
   void tell_everything() {
     times_ = compute::measure(plan_, options_, repeat_);
-    if (loop_ms_) time_loop();
+    if (is_looped_) time_loop();
     if (output_.kind() == Format::Kind::json)
       write_json();
     else
@@ -122,27 +124,51 @@ class Bench {
   }
 
  private:
-  // Of the projections up to the head outputs.
-  static double heads_ms(const Plan& plan, const compute::Measurement& times) {
-    double sum = 0;
-    for (std::size_t i = 0; i < plan.steps.size(); ++i)
-      if (plan.steps[i].id <= StepId::head_output && plan.steps[i].id >= StepId::packed_Q &&
-          !plan.is_backward(plan.steps[i]))
-        sum += times.step_ms[i].median;
-    return sum;
+  // The steps from the projections to the head outputs, reading what stands before them; of a head whose keys and values an
+  // earlier one has computed, without those.
+  compute::Timed timed(const Problem& layer, bool shares_keys) const {
+    compute::RunOptions options = options_, before;
+    Plan plan = make_plan(layer);
+    const Plan whole = plan;
+    std::erase_if(plan.steps, [&](const Step& step) {
+      const bool is_shared = step.id != StepId::packed_Q && step.id != StepId::Q && step.id < StepId::scores;
+      return step.id < StepId::packed_Q || step.id > StepId::head_output ||
+             (shares_keys && is_shared && step.id != StepId::Q_rot);
+    });
+    before.keep.assign(plan.values.size(), false);
+    for (const Step& step : plan.steps)
+      for (const ValueId id : step.in)
+        before.keep[static_cast<std::size_t>(id)] = whole.writer_of(id) != nullptr && plan.writer_of(id) == nullptr;
+    const Trace given = compute::run(whole, before);
+    for (std::size_t id = 0; id < plan.values.size(); ++id)
+      if (before.keep[id]) {
+        plan.values[id].role = Value::Role::constant;
+        plan.values[id].constant = given.values[id];
+      }
+    options.keep = compute::values_to_keep(plan, kept_, false);
+    return {std::move(plan), std::move(options)};
   }
 
-  // The same kernels, threads and repeats for each head alone.
+  // Of every layer all heads at once and then each head alone, in each round.
   void time_loop() {
     if (options_.device.is_cpu()) compute::choose_cpu_variant(compute::cpu_kernels_name(plan_));
-    for (const Problem& layer : study::layered(problem_).problems)
-      for (Index head = 0; head < layer.heads; ++head) {
-        const Problem one = study::one_head(layer, head);
-        const Plan plan = make_plan(one);
-        compute::RunOptions options = options_;
-        options.keep = compute::values_to_keep(plan, kept_, false);
-        *loop_ms_ += heads_ms(plan, compute::measure(plan, options, repeat_));
+    std::vector<compute::Timed> plans;
+    std::vector<bool> at_once;
+    const study::Layered layers = study::layered(problem_);
+    std::list<Problem> heads;  // whose numbers the plans read
+    for (const Problem& layer : layers.problems)
+      for (Index head = -1; head < layer.heads; ++head) {
+        at_once.push_back(head < 0);
+        if (head >= 0) heads.push_back(study::one_head(layer, head));
+        plans.push_back(timed(head < 0 ? layer : heads.back(), head > 0 && head % (layer.heads / layer.kv_heads) > 0));
       }
+    std::array<std::vector<double>, 2> sums;
+    for (const std::vector<double>& round : compute::measure_in_turn(plans, repeat_)) {
+      for (std::vector<double>& sum : sums) sum.push_back(0);
+      for (std::size_t i = 0; i < round.size(); ++i) sums[at_once[i] ? 0 : 1].back() += round[i];
+    }
+    for (std::vector<double>& sum : sums) std::sort(sum.begin(), sum.end());
+    heads_ms_ = {sums[0][sums[0].size() / 2], sums[1][sums[1].size() / 2]};
   }
 
   // "scores", and of the backward pass "dS".
@@ -168,10 +194,10 @@ class Bench {
     json.number("median", times_.total_ms.median);
     json.number("min", times_.total_ms.least);
     json.end();
-    if (loop_ms_) {
+    if (heads_ms_) {
       json.begin_object("heads_ms", io::Spread::line);
-      json.number("at_once", heads_ms(plan_, times_));
-      json.number("loop", *loop_ms_);
+      json.number("at_once", (*heads_ms_)[0]);
+      json.number("loop", (*heads_ms_)[1]);
       json.end();
     }
     json.begin_array("steps");
@@ -212,10 +238,10 @@ class Bench {
     table.rows.push_back({page.say(cpu ? Text{"this machine", "本机"} : Text{"this device", "该设备"}), std::string(),
                           std::string(), fmt::format("{:.1f}", reach.gflops), fmt::format("{:.1f}", reach.gbytes_per_s)});
     page.add(std::move(table));
-    if (loop_ms_)
+    if (heads_ms_)
       page.paragraph({"From the projections to the head outputs: {:.3f} ms for all heads at once, {:.3f} ms head by head.",
                       "从投影到各头的输出：所有头一次算出 {:.3f} ms，逐头计算 {:.3f} ms。"},
-                     heads_ms(plan_, times_), *loop_ms_);
+                     (*heads_ms_)[0], (*heads_ms_)[1]);
     page.paragraph(how_reach_is_meant);
     page.paragraph({"Steps that run as one block share its time in proportion to what the threads spent on each.",
                     "同一块中一起计算的各步，按各线程在每步上花费的时间分摊该块的时间。"});
@@ -236,7 +262,8 @@ class Bench {
   compute::RunOptions options_;
   Selection kept_;
   int repeat_ = 15;
-  std::optional<double> loop_ms_;  // with --loop
+  bool is_looped_;
+  std::optional<std::array<double, 2>> heads_ms_;  // with --loop: at once, head by head
   compute::Measurement times_;
 };
 

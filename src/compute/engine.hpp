@@ -54,6 +54,13 @@ struct Measurement {
 // Two rounds to warm up, then `repeat` rounds, at least one.
 Measurement measure(const Plan& plan, const RunOptions& options, int repeat);
 
+// The milliseconds of each round, of each plan: in a round the plans have their turns one after another.
+struct Timed {
+  Plan plan;
+  RunOptions options;
+};
+std::vector<std::vector<double>> measure_in_turn(const std::vector<Timed>& plans, int repeat);
+
 // What the options' device reaches with their dtype and threads: GFLOP/s in a product of two large matrices, GB/s
 // (read and written) in a copy that no cache holds.
 struct Reach {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <list>
 
 #include "compute/cost.hpp"
 #include "core/numbers.hpp"
@@ -45,6 +46,28 @@ Plan plain_step(Op op, int operands, Index size) {
   return plan;
 }
 
+// A plan made ready once, to be computed over and over.
+struct Rounds {
+  Rounds(const Plan& of, const RunOptions& options)
+      : plan(of),
+        schedule(make_schedule(of, options)),
+        workers(workers_for(of, options)),
+        backend(make_backend(of, schedule, options)),
+        seconds(of.steps.size()) {}
+
+  double milliseconds() {
+    const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    for (const Schedule::Group& group : schedule.groups) run_group(plan, group, *backend, workers, seconds.data());
+    return milliseconds_since(start);
+  }
+
+  const Plan& plan;
+  const Schedule schedule;
+  Workers workers;
+  const std::unique_ptr<Backend> backend;
+  std::vector<double> seconds;  // of each step
+};
+
 double copied_gbytes_per_s(Workers& workers) {
   constexpr Index piece_bytes = Index(1) << 20;
   const auto make = [] {
@@ -68,23 +91,30 @@ double copied_gbytes_per_s(Workers& workers) {
 }  // namespace
 
 Measurement measure(const Plan& plan, const RunOptions& options, int repeat) {
-  const Schedule schedule = make_schedule(plan, options);
-  Workers workers(workers_for(plan, options));
-  const std::unique_ptr<Backend> backend = make_backend(plan, schedule, options);
+  Rounds rounds(plan, options);
   std::vector<double> totals;
   std::vector<std::vector<double>> steps(plan.steps.size());
-  std::vector<double> seconds(plan.steps.size());
   for (int round = -warm_ups; round < std::max(repeat, 1); ++round) {
-    const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-    for (const Schedule::Group& group : schedule.groups) run_group(plan, group, *backend, workers, seconds.data());
-    const double total = milliseconds_since(start);
+    const double total = rounds.milliseconds();
     if (round < 0) continue;
     totals.push_back(total);
-    for (std::size_t i = 0; i < steps.size(); ++i) steps[i].push_back(seconds[i] * 1e3);
+    for (std::size_t i = 0; i < steps.size(); ++i) steps[i].push_back(rounds.seconds[i] * 1e3);
   }
-  Measurement result{workers.count(), spread_of(totals), {}};
+  Measurement result{rounds.workers.count(), spread_of(totals), {}};
   for (const std::vector<double>& times : steps) result.step_ms.push_back(spread_of(times));
   return result;
+}
+
+std::vector<std::vector<double>> measure_in_turn(const std::vector<Timed>& plans, int repeat) {
+  std::list<Rounds> all;
+  for (const Timed& timed : plans) all.emplace_back(timed.plan, timed.options);
+  std::vector<std::vector<double>> times;
+  for (int round = -warm_ups; round < std::max(repeat, 1); ++round) {
+    std::vector<double>& own = times.emplace_back();
+    for (Rounds& one : all) own.push_back(one.milliseconds());
+  }
+  times.erase(times.begin(), times.begin() + warm_ups);
+  return times;
 }
 
 Reach measure_reach(RunOptions options) {

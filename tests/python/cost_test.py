@@ -327,13 +327,39 @@ class Pages(unittest.TestCase):
                     self.assertLessEqual(width - line.count("\u0303"), 80, (command, line))  # Q̃
 
 
+    def test_the_cache_of_a_batch_is_that_of_all_its_items(self):
+        for more, keys, size in (([], "4,096", "2,147,483,648 bytes = 2 GiB"), (["--batch", "8"], "8 × 4,096", "17,179,869,184 bytes = 16 GiB")):
+            self.assertIn(f"The cache of {keys} keys in all layers: {size}.",
+                          " ".join(page("--model", "llama-2-7b", "--tokens", "4096", *more, "--lang", "en").split()))
+        self.assertIn("4 × 128 个键在所有层中的缓存：18,874,368 字节",
+                      "".join(page(*BERT, "--tokens", "128", "--batch", "4", "--lang", "zh").split("\n")))
+
+    def test_a_comparison_of_several_layers_says_of_which_it_is(self):
+        for change in (["--against", "heads=3"], ["--sweep", "tokens=4,8"]):
+            self.assertIn("── layer 1 ──", page("stack", *change, "--lang", "en"))
+            self.assertIn("── Each layer ──", page(*BERT, "--tokens", "4", *change, "--lang", "en"))
+            self.assertIn("── 每一层 ──", page(*BERT, "--tokens", "4", *change, "--lang", "zh"))
+        self.assertNotIn("ayer", page("worked", "--against", "heads=1", "--lang", "en"))
+
+    def test_an_mlp_that_is_added_to_a_model_has_biases_as_all_of_it_has(self):
+        self.assertEqual(cost("--model", "gpt-2", "--tokens", "10", "--mlp", "3072")["parameters"]["biases"], 4 * 768 + 3072 + 768)
+        self.assertEqual(cost("--model", "qwen2.5-7b", "--tokens", "10", "--mlp", "8")["parameters"]["biases"],
+                         cost("--model", "qwen2.5-7b", "--tokens", "10")["parameters"]["biases"])
+
+    def test_one_head_is_not_each_of_one(self):
+        self.assertIn("In the one head", output("shapes", "stack", "--lang", "en"))
+        self.assertIn("唯一的头", output("shapes", "stack", "--lang", "zh"))
+        self.assertIn("In each of 2 heads", output("shapes", "worked", "--lang", "en"))
+
+
 class Faults(unittest.TestCase):
     def test_what_does_not_fit_is_refused(self):
         for arguments, word in (
                 (["--model", "bert-base"], "for how many tokens"), (["--model", "bert", "--tokens", "1"], "bert-base"),
                 (["--d-model", "10", "--heads", "3", "--tokens", "1"], "--d-k"), (["--heads", "3"], "--d-model"),
-                (["--d-model", "8", "--heads", "4", "--kv-heads", "3", "--tokens", "1"], "--kv-heads 3"),
-                (["--model", "llama-3-8b", "--tokens", "1", "--against", "heads=1"], "--kv-heads 8"),
+                (["--d-model", "8", "--heads", "4", "--kv-heads", "3", "--tokens", "1"], "kv-heads=3"),
+                (["--model", "llama-3-8b", "--tokens", "1", "--against", "heads=1"], "such as heads=1,kv-heads=1"),
+                (["--model", "bert-base", "--tokens", "4", "--against", "heads=6,heads=3"], "heads stands there twice"),
                 (["--d-model", "0", "--heads", "4", "--tokens", "1"], "from 1"),
                 (["worked", "--model", "bert-base", "--tokens", "1"], "leave one"), (["worked", "--dtype", "f8"], "f16"),
                 (["worked", "--against", "heads"], "heads=1"), (["worked", "--against", "head=1"], "heads"),

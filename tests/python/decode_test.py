@@ -428,7 +428,7 @@ class Decoding(unittest.TestCase):
 
     def test_a_window_drops_rows_and_says_so(self):
         text = page("rotary", "--heads", "1")
-        self.assertIn("window: leaving the cache, since no later query can see them: keys 1", text)
+        self.assertIn("window: leaving the cache, since no later query can see it: key 1", text)
         self.assertIn("new: 4; read, not computed again: 2–3", text)
         step = decoded("rotary")["steps"][3]
         for name in ("scores", "scaled", "capped", "masked"):
@@ -443,7 +443,7 @@ class Decoding(unittest.TestCase):
     def test_positions_and_names_are_those_of_the_whole(self):
         text = page("rotary", "--steps", "Q_rot,masked", "--heads", "1")
         for place in range(4):
-            self.assertIn(f"positions {place}; columns", text)
+            self.assertIn(f"position {place}; columns", text)
         problem = {"X": [[1.0], [2.0], [3.0]], "heads": [{"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}], "W_O": "identity",
                    "tokens": ["a", "b", "c"], "mask": ["causal", {"allow": [[1, 0, 0], [1, 1, 0], [0, 0, 0]]}]}
         told = run("decode", "-", "--lang", "en", input=json.dumps(problem).encode())

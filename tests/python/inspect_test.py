@@ -304,6 +304,24 @@ class Inspect(unittest.TestCase):
         self.assertIn("Y without head 4", output("inspect", "bag_zh", "--full"))
         self.assertIn("Y without head 2", output("inspect", "worked"))
 
+    def said_of(self, problem, language="en"):
+        text = json.dumps(problem).encode()
+        layer = told("-", "--lang", language, input=text)["problems"][0]["layers"][0]
+        return {finding["id"]: finding["text"] for finding in layer["findings"]}
+
+    def test_heads_whose_loss_is_the_same_are_told_together(self):
+        twins = TWO_HEADS | {"W_O": [[1, 0], [0, 1]] * 2}
+        self.assertIn("Most is lost, and equally much, without each of heads 1, 2: ", self.said_of(twins)["ablation"])
+        self.assertIn("去掉头 1、2 中的任何一个，同样损失最大：", self.said_of(twins, "zh")["ablation"])
+        self.assertRegex(self.said_of(TWO_HEADS)["ablation"], r"^Most is lost without head [12]: ")
+        self.assertRegex(self.said_of(TWO_HEADS, "zh")["ablation"], r"^去掉头 [12] 损失最大：")
+
+    def test_of_groups_is_spoken_where_there_are_groups(self):
+        self.assertTrue(self.said_of(TWO_HEADS)["projections_same"].endswith("It is a copy: what starts and is trained alike stays alike."))
+        shared = TWO_HEADS | {"heads": [{"W_Q": [[1, 2], [3, 4]]}, {"W_Q": [[1, 2], [3, 5]]}], "kv_heads": [
+            {"W_K": [[1, 0], [0, 1]], "W_V": [[1, 0], [0, 1]]}]}
+        self.assertIn("Heads 1, 2 have the same W_K, W_V. Groups share keys and values on purpose", self.said_of(shared)["projections_same"])
+
 
 if __name__ == "__main__":
     unittest.main()
