@@ -35,11 +35,8 @@ std::string rotation_text(const Scene& scene, const Step& step) {
     const Columns pair = columns_of_pair(step.pairing, t, pairs);
     return say(language, {"{} and {}", "{} 与 {}"}, scene.counted(pair.first), scene.counted(pair.second));
   });
-  const bool one = scene.plan.value(step.out).shape.rows == 1;
-  return say(language,
-             one ? Text{"position {}; columns {} turn together", "位置 {}；第 {} 列成对旋转"}
-                 : Text{"positions {}; columns {} turn together", "位置 {}；第 {} 列成对旋转"},
-             positions, columns);
+  return say(language, {"position{2} {0}; columns {1} turn together", "位置 {0}；第 {1} 列成对旋转"}, positions, columns,
+             scene.plan.value(step.out).shape.rows == 1 ? "" : "s");
 }
 
 // The split that follows a packed product, told where all its columns stand.
