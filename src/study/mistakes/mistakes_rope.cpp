@@ -71,7 +71,7 @@ void rope_base(Forms& forms) {
 
 // Row i of head h turned as at position(h, i).
 template <typename Position>
-void turn(PlanEditor& edit, StepId id, const Rope& rope, Index heads, Position position) {
+void turn_rows(PlanEditor& edit, StepId id, const Rope& rope, Index heads, Position position) {
   Tensor cosines({1, heads, edit.shape(id).rows, rope.dims / 2}), sines(cosines.shape());
   for_each_entry(cosines.shape(), [&](const Entry& at) {
     const double power = -2.0 * static_cast<double>(at.column) / static_cast<double>(rope.dims);
@@ -89,7 +89,7 @@ void rope_along_heads(Forms& forms) {
   const Rope& rope = *forms.problem.rope;
   PlanEditor& edit = forms.add();
   for (const StepId id : rotated_steps)
-    turn(edit, id, rope, edit.shape(id).heads, [&](Index head, Index) { return rope.start + head; });
+    turn_rows(edit, id, rope, edit.shape(id).heads, [&](Index head, Index) { return rope.start + head; });
 }
 
 // A decoder's rows behind a prompt stand at 0, each or as the first of those that follow; the queries, or their keys too.
@@ -106,8 +106,8 @@ void rope_restarted(Forms& forms) {
         const auto position = [&](Index, Index row) {
           return row < prompt ? rope.query_position(row) : counted ? row - prompt : 0;
         };
-        turn(edit, StepId::Q_rot, rope, 1, position);
-        if (keys) turn(edit, StepId::K_rot, rope, 1, position);
+        turn_rows(edit, StepId::Q_rot, rope, 1, position);
+        if (keys) turn_rows(edit, StepId::K_rot, rope, 1, position);
       }
 }
 
