@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import random
+import re
 import sys
 import tempfile
 import unittest
@@ -102,6 +103,24 @@ class Right(unittest.TestCase):
                     trace = work_of(json.loads(result.stdout))
                     self.assert_right(check(folder / "problem.json", trace), f"{folder.name} {decimals}")
 
+    def test_with_a_pencil_where_one_weight_is_large(self):
+        """A large weight takes the rounding of r into dM whole."""
+        heads = [{"W_Q": [[-0.12, -0.637], [-0.4, 0.028], [0.032, 0.191], [0.324, 0.571]],
+                  "W_K": [[-0.823, -0.535], [-0.688, -0.862], [-0.006, -0.079], [0.536, -0.455]],
+                  "W_V": [[-0.236, 0.101], [0.127, 0.182], [0.884, 0.577], [-0.729, 0.745]]},
+                 {"W_Q": [[0.834, -0.081], [0.098, 0.339], [0.682, -0.153], [-0.772, 1.282]],
+                  "W_K": [[0.596, 1.076], [0.642, 0.041], [-0.832, 1.384], [-0.745, 0.22]],
+                  "W_V": [[0.296, -0.79], [0.54, -0.965], [0.298, 0.134], [-0.5, 0.331]]}]
+        problem = {"X": [[-0.411, 0.943, 0.42, 0.258], [-0.985, 0.81, -0.466, 0.657], [0.298, 0.217, -0.239, -0.723]],
+                   "heads": heads, "W_O": [[0.138, -0.303, 1.093, -0.091], [-0.272, -0.377, 0.186, -0.921],
+                                           [0.332, -0.387, 0.097, -0.393], [-0.312, 0.094, -0.113, 1.446]],
+                   "mask": "causal", "loss": {"cross_entropy": [0, 2, 1]}}
+        result = run("gradient", "-", "--round", "3", "--format", "json", input=json.dumps(problem).encode())
+        work = work_of(json.loads(result.stdout))
+        self.assert_right(check(problem, work), "a large weight")
+        work["gradients"]["heads"][1]["masked"][1][0] -= 0.006
+        self.assertEqual(check(problem, work)["first_wrong"], {"step": "dmasked", "head": 2})
+
     def test_files_of_arrays_and_tables(self):
         for folder in CASES:
             with tempfile.TemporaryDirectory() as place:
@@ -153,6 +172,41 @@ class Right(unittest.TestCase):
             self.assertEqual((report["given"], report["message"]), (7, ""))
             answer["grads"]["out_proj.weight"] = turn(own["W_O"]).T.tolist()
             self.assertEqual(check(folder / "problem.json", answer)["mistakes"], ["gradient_weight_transposed"])
+
+    def test_names_of_pytorch_in_layers_and_in_arrays(self):
+        """np.savez(path, **{name: p.grad …}) of an nn.TransformerEncoder, whose layers count from 0; and projections that
+        are modules of their own."""
+        folder = SOURCE / "tests/cases/gradient_layers"
+        own = json.loads((folder / "trace.json").read_text())["gradients"]
+        grads = {"norm.weight": np.array(own["parameters"]["final_norm"]["gamma"])}
+        for i, layer in enumerate(own["layers"]):
+            of = layer["parameters"]
+            joined = [np.concatenate([np.array(head[f"W_{x}"]).T for head in of["heads"]]) for x in "QKV"]
+            grads |= {f"layers.{i}.self_attn.in_proj_weight": np.concatenate(joined),
+                      f"layers.{i}.self_attn.out_proj.weight": np.array(of["W_O"]).T,
+                      f"layers.{i}.linear1.weight": np.array(of["mlp"]["W_1"]).T,
+                      f"layers.{i}.norm1.weight": np.array(of["norm"]["gamma"])}
+            if "b_1" in of["mlp"]:
+                grads[f"layers.{i}.linear1.bias"] = np.array(of["mlp"]["b_1"])
+            if i == 1:
+                rename = f"layers.{i}.self_attn."
+                del grads[rename + "in_proj_weight"]
+                grads |= {rename + f"{x.lower()}_proj.weight": W for x, W in zip("QKV", joined)}
+        report = check(folder / "problem.json", {"grads": {key: value.tolist() for key, value in grads.items()}})
+        self.assert_right(report, "layers")
+        self.assertEqual(report["message"], "")
+        given = report["given"]
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place, "g.npz")
+            for before in ("", "grads."):
+                np.savez(path, **{before + key: value for key, value in grads.items()})
+                report = json.loads(run("check", folder / "problem.json", path, "--format", "json").stdout)["answers"][0]
+                self.assert_right(report, "arrays")
+                self.assertEqual((report["given"], report["message"]), (given, ""))
+            grads["layers.1.linear1.weight"] = grads["layers.0.linear1.weight"]
+            np.savez(path, **grads)
+            report = json.loads(run("check", folder / "problem.json", path, "--format", "json").stdout)["answers"][0]
+            self.assertEqual((report["first_wrong"]["layer"], report["first_wrong"]["step"]), (2, "dmlp.W_1"))
 
     def test_without_a_loss_they_are_passed_over(self):
         trace = json.loads((SOURCE / "tests/cases/gradient_worked_sum/trace.json").read_text())
@@ -223,7 +277,9 @@ class Work:
         return problem
 
     def rows(self, mistake=None, keep=lambda x: x, there=None):
-        """Names as a flat answer has them; b×n×d, parameters without b. `there`: a mistake of the way there."""
+        """Names as a flat answer has them; b×n×d, parameters without b. `mistake` with its form: "gradient_group_sum:first".
+        `there`: a mistake of the way there."""
+        mistake, _, form = (mistake or "").partition(":")
         out, scale = {}, 1 / math.sqrt(self.W["Q"].shape[-1])
 
         def row(name, value):
@@ -285,7 +341,7 @@ class Work:
             return (h - h.mean(-1, keepdims=True) - x_hat * (h * x_hat).mean(-1, keepdims=True)) / deviation
 
         if self.loss == "mse":
-            dP = (P - self.T) * (2 / P.size if mistake != "gradient_loss_factor" else 1)
+            dP = (P - self.T) * (2 / P.size if mistake != "gradient_loss_factor" else float(form or 1))
         elif self.loss == "half_squares":
             dP = (P - self.T) * (2 if mistake == "gradient_loss_factor" else 1)
         else:
@@ -331,9 +387,12 @@ class Work:
         for name in "KV":
             for j in range(self.g):
                 group = [i for i in range(self.h) if kv(i) == j]
-                total = sum(slopes[name, i] for i in group)
+                slope_of = {i: slopes[name, i] for i in group}
+                total = sum(slope_of.values())
                 for i in group:
                     own_part = slopes[name, i]
+                    if mistake == "gradient_group_sum" and form:
+                        own_part = total = slope_of[group[0 if form == "first" else -1]]
                     row(f"d{name}{i + 1}", own_part if mistake == "gradient_group_sum" else total)
                     slopes[name, i] = total if mistake == "gradient_group_sum" else out[f"d{name}{i + 1}"]
         for i in range(self.h):
@@ -374,7 +433,9 @@ def attention(seed, **sizes):
 MADE = [("gradient_loss_factor", {}, "doutput"), ("gradient_loss_factor", {"loss": "mse"}, "doutput"),
         ("gradient_loss_factor", {"loss": "cross_entropy"}, "doutput"),
         ("gradient_wo_untransposed", {}, "dconcat"), ("gradient_v_untransposed", {}, "dweights"),
+        ("gradient_loss_factor:2", {"loss": "mse"}, "doutput"),
         ("gradient_a_untransposed", {}, "dV"), ("gradient_group_sum", {"h": 4, "g": 2}, "dV"),
+        ("gradient_group_sum:first", {"h": 4, "g": 2}, "dV"), ("gradient_group_sum:last", {"h": 4, "g": 2}, "dV"),
         ("gradient_row_sum", {}, "dmasked"), ("gradient_row_sum", {"causal": False}, "dscaled"),
         ("gradient_diagonal", {}, "dmasked"), ("gradient_columns", {}, "dmasked"),
         ("gradient_mask_ignored", {}, "dmasked"), ("gradient_scale_forgotten", {}, "dscores"),
@@ -408,14 +469,67 @@ class Wrong(unittest.TestCase):
                     report = check(work.as_json(), work.answer(mistake, keep))
                     self.assertEqual(report["verdict"], "wrong")
                     self.assertEqual(report["first_wrong"]["step"], step)
-                    self.assertEqual(report["mistakes"], [mistake])
+                    self.assertEqual(report["mistakes"], [mistake.partition(":")[0]])
 
     def test_from_gradients_alone(self):
         for mistake, sizes, step in MADE:
             with self.subTest(mistake=mistake, sizes=sizes):
                 work = Work(1, **sizes)
                 report = check(work.as_json(), work.answer(mistake, only=lambda name: name.startswith("d")))
-                self.assertEqual((report["first_wrong"]["step"], report["mistakes"]), (step, [mistake]))
+                self.assertEqual((report["first_wrong"]["step"], report["mistakes"]), (step, [mistake.partition(":")[0]]))
+
+    def test_a_slip_from_gradients_alone_is_no_mistake(self):
+        """Mistakes of the way there that cannot be walked backwards explain nothing of it."""
+        for folder in CASES:
+            trace = json.loads((folder / "trace.json").read_text())
+            stack = trace["gradients"].get("layers")
+            gradients = stack[-1] if stack else trace["gradients"]
+            key = "concat" if "concat" in gradients else "output"
+            rows = np.array(gradients[key])
+            rows[(0,) * rows.ndim] += 0.37
+            answer = {"gradients": {"layers": [{}] * (len(stack) - 1) + [{key: rows.tolist()}]} if stack else {key: rows.tolist()}}
+            report = check(folder / "problem.json", answer)
+            self.assertEqual((report["verdict"], report["mistakes"]), ("wrong", []), folder.name)
+        trace = json.loads((SOURCE / "tests/cases/gradient_worked_target/trace.json").read_text())
+        answer = {"A1": trace["heads"][0]["weights"], "dA1": trace["gradients"]["heads"][0]["weights"],
+                  "dW_Q1": [[1, 2], [3, 4], [5, 6], [7, 8.5]]}
+        report = check(SOURCE / "tests/cases/gradient_worked_target/problem.json", answer)
+        self.assertEqual((report["first_wrong"]["step"], report["mistakes"]), ("dW_Q", []))
+        work = Work(1)
+        answer = work.answer("gradient_weight_transposed", only=lambda name: name.startswith("dW"))
+        self.assertEqual(check(work.as_json(), answer)["mistakes"], ["gradient_weight_transposed"])
+
+    def test_relu_has_one_place_for_its_derivative(self):
+        """f′(U) = f′(H): where U is 0 exactly, so is the derivative."""
+        folder = SOURCE / "tests/cases/block_post_relu"
+        trace = json.loads(run("gradient", folder / "problem.json", "--loss", "sum", "--format", "json").stdout)["gradients"]
+        slipped = np.array(trace["X"])
+        slipped[1, 0] += 0.3
+        parameters = trace["parameters"]
+        parameters["heads"][0]["W_V"][0][0] += 0.3
+        for answer in ({"dX": slipped.tolist()}, {"gradients": {"parameters": parameters}}):
+            report = check(folder / "problem.json", answer, "--loss", "sum")
+            self.assertEqual((report["verdict"], report["mistakes"]), ("wrong", []))
+
+    def test_the_derivative_of_a_gate_at_the_activated_gate(self):
+        folder = SOURCE / "tests/cases/block_rms_gated"
+        trace = json.loads(run("gradient", folder / "problem.json", "--loss", "sum", "--format", "json").stdout)
+        G, H, dU = np.array(trace["gate"]), np.array(trace["hidden"]), np.array(trace["gradients"]["activated"])
+        activation = json.loads((folder / "problem.json").read_text())["mlp"]["activation"]
+        self.assertEqual(activation, "silu")
+        sigmoid = lambda x: 1 / (1 + np.exp(-x))
+        slope = lambda x: sigmoid(x) * (1 + x * (1 - sigmoid(x)))
+        np.testing.assert_allclose(dU * H * slope(G), trace["gradients"]["gate"], atol=1e-12)
+        work = work_of(trace) | {"gradients": {"activated": dU.tolist(), "gate": (dU * H * slope(G * sigmoid(G))).tolist()}}
+        report = check(folder / "problem.json", work, "--loss", "sum")
+        self.assertEqual((report["first_wrong"]["step"], report["mistakes"]), ("dgate", ["gradient_activation"]))
+
+    def test_each_mistake_has_a_row_in_the_docs(self):
+        ours = re.findall(r"^(gradient_\w+) ", run("mistakes").stdout.decode(), re.MULTILINE)
+        self.assertGreaterEqual(len(ours), 21)
+        for page in ("gradients.md", "gradients.zh.md"):
+            rows = re.findall(r"^\| `(gradient_\w+)` \| .+ \| .+ \|$", (SOURCE / "docs" / page).read_text("utf-8"), re.MULTILINE)
+            self.assertEqual(sorted(rows), sorted(ours))
 
     def test_an_error_of_the_way_there_costs_its_own_step(self):
         """The way back is right from the person's own numbers."""

@@ -67,9 +67,8 @@ class Walk {
       }
       Uncertain computed = compute(step);
       if (!row) {
-        // The parts of a sum are written down as well, and rounded then.
-        if (precision_.propagated && plan_.is_backward(step)) computed.radius = between(computed, &step);
-        use(step.out, std::move(computed));
+        use(step.out,
+            precision_.propagated && plan_.is_backward(step) ? written_down(computed, step) : std::move(computed));
         continue;
       }
       read(*row, step, computed);
@@ -332,10 +331,17 @@ class Walk {
     reading_->used = {any ? numbers : computed.numbers, radius, draws.take()};
   }
 
-  std::shared_ptr<Tensor> between(const Uncertain& computed, const Step* step) const {
-    auto radius = std::make_shared<Tensor>(computed.numbers->shape());
-    for (Index i = 0; i < radius->size(); ++i) radius->data()[i] = radius_between(computed, step, i);
-    return radius;
+  // What is no row of the way back. The row sums r are rounded by everyone; the parts of a sum may be.
+  Uncertain written_down(const Uncertain& computed, const Step& step) const {
+    const auto radius = std::make_shared<Tensor>(computed.numbers->shape());
+    const bool rounded = drawn_ && plan_.value(step.out).gradient == Value::Gradient::row_sums;
+    Draws draws(computed, step.out);
+    for (Index i = 0; i < radius->size(); ++i) {
+      radius->data()[i] = radius_between(computed, &step, i);
+      const double added = radius->data()[i] - (computed.radius ? computed.radius->data()[i] : 0);
+      if (rounded) draws.round(i, precision_.between.half_unit_at(computed.numbers->data()[i]), added);
+    }
+    return {computed.numbers, radius, draws.take()};
   }
 
   // A number that was not handed in was rounded as well, unless it was only placed, and was rounded before.

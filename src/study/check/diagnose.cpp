@@ -22,6 +22,7 @@ class Trial {
       : shared_(candidate), candidate_(*candidate), puzzle_(puzzle), budget_(budget) {}
 
   std::optional<Diagnosis> run() {
+    if (!candidate_.plan.value(puzzle_.step)) return std::nullopt;  // nothing is known of what is to be explained
     const double cost = compute::operations(candidate_.plan.plan);
     const bool drawn = is_drawn(puzzle_.precision, candidate_.plan.plan, puzzle_.given);
     const bool is_long = cost >= worth_a_run || (drawn && cost >= most_by_hand);

@@ -170,6 +170,7 @@ Problem one_head(const Problem& layer, Index head) {
     Linear& linear = one.*projection.linear;
     linear.W = own_columns(weights_of(projection, layer));
     if (linear.b) linear.b = own_columns(*bias_of(projection, layer));
+    linear.has_b.clear();
   }
   one.O = {Tensor({1, 1, layer.d_v(), layer.d_out()}), {}};
   for_each_entry(one.O.W.shape(), [&](const Entry& at) {

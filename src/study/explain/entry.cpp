@@ -132,25 +132,29 @@ class Meaning {
     text = own_number_;
   }
 
-  // dL/d of a parameter, or of X_kv; nothing where the name is no such.
+  // dL/d of a parameter, of X_kv, or a part that the page names, "dX_K1", "dV_head1"; nothing where the name is no such.
   std::optional<EntryRange> parameter_range() const {
     const std::string whole = std::string(parts_.name) + std::string(parts_.head);
     for (std::size_t id = 0; id < plan_.values.size(); ++id) {
       const Value& value = plan_.values[id];
-      if (value.gradient != Value::Gradient::whole || plan_.value(value.of).step) continue;
+      if (value.gradient == Value::Gradient::none) continue;
       const Value& of = plan_.value(value.of);
-      const std::string key = key_of(of.symbol);
-      const bool in_layer = layer_ ? of.layer == *layer_ : key.starts_with("final_norm");
+      const bool is_value = of.step || of.role == Value::Role::input;
+      const bool part = value.gradient == Value::Gradient::part && is_value && value.symbol.starts_with('d');
+      if (!part && (value.gradient != Value::Gradient::whole || of.step)) continue;
+      const std::string key = part ? value.symbol.substr(1) : key_of(of.symbol);
+      const bool in_layer = layer_ ? value.layer == *layer_ : key.starts_with("final_norm");
       if (!in_layer || !whole.starts_with(key)) continue;
       const std::string number_text = whole.substr(key.size());
       const std::optional<Index> number = whole_number(number_text);
-      if (!number_text.empty() && (!number || !of.per_head)) continue;
+      if (!number_text.empty() && (!number || !value.per_head)) continue;
+      if (part && number_text.empty() && value.per_head) continue;  // what is summed over the heads has the same name
       const Index own = number.value_or(base_) - base_, heads = value.shape.heads;
       if (own < 0 || own >= heads || (number_text.empty() && heads > 1))
         refuse(text_, {"{} of which head? This problem has {}", "是哪个头的 {}？这道题有{}"}, key,
                range_of({"head", "头"}, heads));
       EntryRange range{plan_.writer_of(static_cast<ValueId>(id))->id,
-                       of.layer,
+                       value.layer,
                        own * (problem_.heads / heads),
                        {},
                        {},

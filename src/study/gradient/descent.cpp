@@ -39,7 +39,7 @@ Descent descend(const Problem& problem, double rate, int times, const compute::R
       Tensor moved(own.shape());
       const Tensor& gradient = *trace.value(plan.gradient(id).value());
       for (Index j = 0; j < moved.size(); ++j) {
-        moved.data()[j] = own.data()[j] - rate * gradient.data()[j];
+        moved.data()[j] = plan.is_absent(id, j / own.shape().cols) ? 0 : own.data()[j] - rate * gradient.data()[j];
         if (!std::isfinite(moved.data()[j])) throw Error(passes_all_numbers, i + 1, show::full_text(rate));
       }
       return moved;

@@ -75,6 +75,7 @@ void loss_factor(Forms& forms) {
   switch (forms.problem.loss->kind) {
     case Loss::Kind::mse:
       if (N != 2) by("1", 1);
+      if (n != 1) by("2", 2);
       by("1/N", 1 / N);
       if (n != N && 2 * n != N) by("1/n", 1 / n);
       if (n != N) by("2/n", 2 / n);
@@ -164,7 +165,7 @@ void scale_twice(Forms& forms) {
   edit.append({Op::multiply, StepId::d_scores, {scale}});
 }
 
-// Each query head keeps what comes back through it alone, or the group's mean is taken.
+// Each query head keeps what comes back through it alone; the group's mean is taken, or what one of its heads gives.
 void group_sum_forgotten(Forms& forms) {
   const Ids rows = rows_where(forms, [&](const Step& step) {
     const Plan& plan = forms.right;
@@ -173,7 +174,14 @@ void group_sum_forgotten(Forms& forms) {
   });
   if (rows.empty()) return;
   PlanEditor &own = forms.add(), &mean = forms.add("Σ · g/h");
-  const Index groups = forms.problem.kv_heads, heads = forms.problem.heads;
+  const Index groups = forms.problem.kv_heads, heads = forms.problem.heads, group = heads / groups;
+  for (const Index kept : {Index{0}, group - 1}) {
+    Tensor chosen({1, heads, 1, 1});
+    for (Index head = 0; head < heads; ++head) chosen.data()[head] = head % group == kept ? 1 : 0;
+    PlanEditor& one = forms.add(kept == 0 ? "first" : "last");
+    const ValueId factor = one.constant("0, 1", std::move(chosen));
+    for (const StepId row : rows) one.step(row).in[0] = one.insert({Op::multiply, row, {one.step(row).in[0], factor}});
+  }
   for (const StepId row : rows) {
     times(mean, row, "g/h", static_cast<double>(groups) / static_cast<double>(heads));
     Shape shape = own.shape(row);
@@ -242,7 +250,14 @@ void activation_misplaced(Forms& forms) {
     if (right == nullptr || right->op != Op::slope || right->activation == Activation::none) continue;
     const bool gated = right->in.size() > 2;
     forms.add("f′(dU)").step(row).in[1] = right->in[0];
-    forms.add(gated ? "f′(H)" : "f′(U)").step(row).in[1] = gated ? right->in[2] : *forms.right.find(StepId::activated);
+    if (gated) forms.add("f′(H)").step(row).in[1] = right->in[2];
+    if (right->activation != Activation::relu) {  // of which f′(f(x)) = f′(x)
+      PlanEditor& activated = forms.add(gated ? "f′(f(G))" : "f′(U)");
+      Step f{Op::activation, row, {right->in[1]}};
+      f.activation = right->activation;
+      const ValueId place = gated ? activated.insert(std::move(f)) : *forms.right.find(StepId::activated);
+      activated.step(row).in[1] = place;
+    }
     PlanEditor& none = forms.add("dU");
     if (gated)
       none.replace({Op::multiply, row, {right->in[0], right->in[2]}});
