@@ -18,7 +18,8 @@ const Format& format_of_export(const std::string& path, const Format& otherwise,
   return format_of_output(path, run_formats, otherwise, is_named, true);
 }
 
-// "dA,dZ", "dS-dQ", "parameters". The forward steps stand on the page where they are asked for, and in every file.
+// "dA,dZ", "dS-dQ" in either order, "dW_Q", "parameters". The forward steps stand on the page where they are asked for, and
+// in every file.
 void choose_gradients(const RunOptionTexts& texts, Selection& selection) {
   selection.steps.assign(step_count, texts.with_forward);
   if (!texts.selection.steps) return;
@@ -26,12 +27,16 @@ void choose_gradients(const RunOptionTexts& texts, Selection& selection) {
   std::string names;
   selection.parameters = false;
   for (const std::string_view item : split_at_commas("--steps", *texts.selection.steps)) {
-    if (item == parameters) selection.parameters = true;
-    if (item == parameters) continue;
+    const std::size_t before = selection.of_parameters.size();
+    for (const StepName& row : row_names)
+      if (is_of_parameter(row.step) && (item == parameters || item == row.id || item == row.symbol))
+        selection.of_parameters.push_back(row.symbol), selection.parameters = true;
+    if (selection.of_parameters.size() > before) continue;
     const std::size_t dash = item.find('-');
     const auto plain = [](std::string_view name) { return std::string(name.substr(name.starts_with('d') ? 1 : 0)); };
-    names += (names.empty() ? "" : ",") + plain(item.substr(0, dash));
-    if (dash != std::string_view::npos) names += "-" + plain(item.substr(dash + 1));
+    std::string first = plain(item.substr(0, dash)), last = dash < item.size() ? plain(item.substr(dash + 1)) : "";
+    if (!last.empty() && parse_steps(last) > parse_steps(first)) first.swap(last);  // as on the way back
+    names += (names.empty() ? "" : ",") + first + (dash < item.size() ? "-" + last : "");
   }
   selection.gradients = names.empty() ? std::vector<bool>(step_count, false) : parse_steps(names);
 }

@@ -38,7 +38,10 @@ class Builder {
     const bool per_head = id == StepId::Q || id == StepId::K || id == StepId::V;
     const ValueId W = given(Role::weight, "W_" + std::string(name), linear.W, per_head);
     std::optional<ValueId> b;
-    if (linear.b) b = given(Role::bias, "b_" + std::string(name), *linear.b, per_head);
+    if (linear.b) {
+      b = given(Role::bias, "b_" + std::string(name), *linear.b, per_head);
+      plan.values.back().has_b = linear.has_b;
+    }
     return product(id, x, W, problem.layout == Layout::torch, b);
   }
 

@@ -20,6 +20,7 @@ struct Value {
   int layer = 0;                           // whose step, weight, … it is, from 0; the final norm stands in the last one
   std::shared_ptr<const Tensor> constant;  // null for what a step computes
   int mask = -1;                           // for Role::mask: its place in Problem::masks
+  std::vector<bool> has_b = {};            // of a bias, as Linear::has_b
   std::shared_ptr<const Tensor> angles;    // of which the constants are the cosines or sines
   ValueId newest = -1;                     // for Role::cache: whose rows stand behind those that are there already
   // Of a backward pass (core/gradient.hpp): dL/d of another value, one of the parts that are added up to it (which is never
@@ -58,6 +59,11 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<Past> past = {};  // by layer; empty: of all rows
 
+  // A head's zeros that stand where others have a bias are no parameter.
+  bool is_absent(ValueId parameter, Index head) const {
+    const std::vector<bool>& has_b = value(parameter).has_b;
+    return !has_b.empty() && !has_b[static_cast<std::size_t>(head)];
+  }
   const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
   // The value that holds this step's result in this layer (X and the final norm are those of all), or nothing where there
   // is no such step.

@@ -80,6 +80,7 @@ struct Rope {
 struct Linear {
   Tensor W;
   std::optional<Tensor> b;
+  std::vector<bool> has_b = {};  // by head, where some have a bias and others none, whose b is 0; empty: all alike
 };
 
 enum class Layout { x_at_w, torch };

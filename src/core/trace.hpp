@@ -14,7 +14,8 @@ constexpr std::string_view dtype_name(Dtype dtype) {
 struct Selection {
   std::vector<bool> steps = std::vector<bool>(step_count, true);  // by StepId
   std::vector<bool> gradients = steps;                            // likewise: dL/d of their results, and
-  bool parameters = true;                                         // of weights, biases, γ and β
+  bool parameters = true;                                         // of weights, biases, γ and β,
+  std::vector<std::string_view> of_parameters;                    // on the page of these alone: "dW_Q"; empty: of all
   std::vector<Index> heads, layers;                               // from 0, ascending; empty: all
 
   bool has(StepId step) const {
@@ -30,7 +31,10 @@ struct Selection {
     if (value.gradient == Value::Gradient::none) return value.step && has(*value.step, value.layer);
     const Value& of = plan.value(value.of);
     const StepId step = of.step.value_or(StepId::X);  // or X_kv
-    const bool chosen = of.step || of.role == Value::Role::input ? gradients[static_cast<std::size_t>(step)] : parameters;
+    const auto& some = of_parameters;
+    const bool named = some.empty() || std::find(some.begin(), some.end(), value.symbol) != some.end();
+    const bool is_value = of.step || of.role == Value::Role::input;
+    const bool chosen = is_value ? gradients[static_cast<std::size_t>(step)] : parameters && named;
     return chosen && (is_of_no_layer(step) || has_layer(value.layer));
   }
 };

@@ -296,6 +296,82 @@ class Command(unittest.TestCase):
         self.assertNotIn("dA⁽¹⁾ = ", page)
         self.assertNotIn("dW_O", page)
 
+    def test_the_docs_can_be_followed_with_a_pencil(self):
+        """Of both heads, each number from those that the page prints before it, rounded once."""
+        source = case("gradient_worked_target")
+        problem, trace = json.loads(source.read_text()), gradient(source, "--round", "3")
+        pages = [(SOURCE / "docs" / name).read_text("utf-8") for name in ("gradients.md", "gradients.zh.md")]
+
+        def assert_follows(name, rounded, exact):
+            self.assertLess(np.abs(np.array(rounded) - exact).max(), 0.0005 + 1e-9, name)
+            for row in rounded:
+                text = r" +".join(r"-?0\.000" if x == 0 else f"{x:.3f}" for x in row)
+                for page in pages:
+                    self.assertRegex(page, rf"[⎡⎢⎣] *{text} *[⎤⎥⎦]", name)
+
+        slopes, X = trace["gradients"], np.array(problem["X"])
+        parts = {}
+        assert_follows("dConcat", slopes["concat"], np.array(slopes["output"]) @ np.array(problem["W_O"]).T)
+        for i, (head, slope, W) in enumerate(zip(trace["heads"], slopes["heads"], problem["heads"])):
+            own = {key: np.array(value) for key, value in slope.items()}
+            A, V, K, Q = (np.array(head[key]) for key in ("weights", "V", "K", "Q"))
+            assert_follows("dA", slope["weights"], own["head_output"] @ V.T)
+            assert_follows("dV", slope["V"], A.T @ own["head_output"])
+            r = np.round((A * own["weights"]).sum(-1, keepdims=True) + 1e-9, 3)
+            assert_follows("dZ", slope["scaled"], A * (own["weights"] - r))
+            assert_follows("dS", slope["scores"], own["scaled"] / math.sqrt(2))
+            assert_follows("dQ", slope["Q"], own["scores"] @ K)
+            assert_follows("dK", slope["K"], own["scores"].T @ Q)
+            for name in "QKV":
+                parts[name, i] = own[name] @ np.array(W[f"W_{name}"]).T
+                assert_follows(f"dX_{name}", np.round(parts[name, i], 3).tolist(), parts[name, i])
+                assert_follows(f"dW_{name}", slopes["parameters"]["heads"][i][f"W_{name}"], X.T @ own[name])
+        assert_follows("dX", slopes["X"], sum(parts.values()))
+        assert_follows("dW_O", slopes["parameters"]["W_O"], np.array(trace["concat"]).T @ np.array(slopes["output"]))
+
+    def test_chosen_steps_as_the_help_has_them(self):
+        source = case("gradient_worked_target")
+        self.assertIn(b"dS-dX", run("gradient", "--help").stdout)
+        backwards, forwards = gradient(source, "--steps", "dS-dX"), gradient(source, "--steps", "dX-dS")
+        self.assertEqual(list(backwards["gradients"]), ["X", "heads"])
+        self.assertEqual(backwards["gradients"], forwards["gradients"])
+        self.assertEqual(run("gradient", source, "--steps", "dS-").returncode, 2)
+        page = run("gradient", source, "--steps", "dW_Q,dY").stdout.decode()
+        for there in ("dW_Q⁽¹⁾ = ", "dW_Q⁽²⁾ = ", "dY = "):
+            self.assertIn(there, page)
+        for elsewhere in ("dW_K⁽¹⁾ = ", "dW_O = ", "dX = "):
+            self.assertNotIn(elsewhere, page)
+        self.assertIn("dW_O = ", run("gradient", source, "--steps", "parameters").stdout.decode())
+
+    def test_a_bias_that_only_some_heads_have(self):
+        """The other head's zeros are no parameter: nothing is told of them, and they stay."""
+        W = {"W_Q": [[1, 0], [0, 1], [1, 1]], "W_K": [[0, 1], [1, 0], [1, 1]], "W_V": [[1], [2], [0]]}
+        problem = {"X": [[1, 0, 1], [0, 2, 1], [1, 1, 0]], "heads": [W | {"b_V": [1]}, W], "W_O": [[1, 2], [1, 0]], "loss": "sum"}
+        heads = gradient(problem)["gradients"]["parameters"]["heads"]
+        self.assertEqual([sorted(head) for head in heads], [["W_K", "W_Q", "W_V", "b_V"], ["W_K", "W_Q", "W_V"]])
+        self.assertAlmostEqual(heads[0]["b_V"][0], 9, 12)  # of three tokens the row sum of W_O's first row
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "next.json"
+            page = run("gradient", "-", "--descend", "0.1", "--next", path, input=json.dumps(problem).encode()).stdout.decode()
+            after = json.loads(path.read_text())
+        self.assertEqual(("b_V⁽¹⁾" in page, "b_V⁽²⁾" in page, "b_V" in after["heads"][1]), (True, False, False))
+        step = lambda own, slope: (np.array(own) - 0.1 * np.array(slope)).tolist()
+        moved = [{key: step(head[key], slope[key]) for key in slope} for head, slope in zip(problem["heads"], heads)]
+        of_output = gradient(problem)["gradients"]["parameters"]["W_O"]
+        by_hand = problem | {"heads": moved, "W_O": step(problem["W_O"], of_output)}
+        self.assertRegex(page, rf"\n *1 +{gradient(by_hand)['loss']:.3f}")
+
+    def test_a_sum_has_no_target(self):
+        self.assertNotIn(b"should be", run("gradient", case("gradient_worked_sum")).stdout)
+        self.assertNotIn("应有", run("gradient", case("gradient_worked_sum"), "--lang", "zh").stdout.decode())
+        self.assertIn(b"should be", run("gradient", case("gradient_worked_target")).stdout)
+
+    def test_a_picture_needs_weights(self):
+        result = run("gradient", case("gradient_worked_sum"), "--format", "svg")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"--with-forward", result.stderr)
+        self.assertEqual(run("gradient", case("gradient_worked_sum"), "--format", "svg", "--with-forward").returncode, 0)
+
     def test_chosen_layers(self):
         source = case("gradient_layers")
         trace, whole = gradient(source, "--layers", "2"), gradient(source)
@@ -395,6 +471,19 @@ class Explained(unittest.TestCase):
         grouped = gradient(case("gradient_grouped"))["gradients"]
         self.assert_told(case("gradient_grouped"), "dW_K2[1,1]", grouped["parameters"]["kv_heads"][1]["W_K"][0][0])
         self.assert_told(case("gradient_grouped"), "dK4[2,1]", grouped["heads"][3]["K"][1][0])
+
+    def test_parts_as_the_page_names_them(self):
+        """Before they are added up over a group, or to dX."""
+        folder = SOURCE / "tests/cases/gradient_grouped"
+        problem, trace = (json.loads((folder / name).read_text()) for name in ("problem.json", "trace.json"))
+        for i in range(4):
+            head, slopes = trace["heads"][i], trace["gradients"]["heads"][i]
+            of_head = np.array(head["weights"]).T @ np.array(slopes["head_output"])
+            self.assert_told(folder / "problem.json", f"dV_head{i + 1}[1,1]", of_head[0, 0])
+            part = np.array(slopes["Q"]) @ np.array(problem["heads"][i]["W_Q"]).T
+            self.assert_told(folder / "problem.json", f"dX_Q{i + 1}[2,1]", part[1, 0])
+        of_keys = sum(np.array(trace["gradients"]["heads"][2 * i]["K"]) @ np.array(problem["kv_heads"][i]["W_K"]).T for i in range(2))
+        self.assert_told(folder / "problem.json", "dX_K[2,1]", of_keys[1, 0])
 
     def test_what_is_no_entry_is_refused(self):
         for arguments in (["worked", "dA1[1,1]"], ["worked", "dA1[1,1]", "--loss", "mean"]):

@@ -32,23 +32,20 @@ constexpr std::array<std::string_view, 12> not_matrices = {"format", "version", 
                                                            "config", "parameters", "tokens", "loss"};
 constexpr std::string_view parameters = "parameters";
 constexpr std::array<std::string_view, 4> texts_of_answer = {"config", "title", "description", "tokens"};
-// Of nn.MultiheadAttention and nn.TransformerEncoderLayer.
-constexpr std::array<std::pair<std::string_view, StepId>, 15> torch_names = {{
-    {"in_proj_weight", StepId::d_W_QKV},
-    {"in_proj_bias", StepId::d_b_QKV},
-    {"q_proj_weight", StepId::d_W_Q},
-    {"k_proj_weight", StepId::d_W_K},
-    {"v_proj_weight", StepId::d_W_V},
-    {"out_proj.weight", StepId::d_W_O},
-    {"out_proj.bias", StepId::d_b_O},
-    {"linear1.weight", StepId::d_W_1},
-    {"linear1.bias", StepId::d_b_1},
-    {"linear2.weight", StepId::d_W_2},
-    {"linear2.bias", StepId::d_b_2},
-    {"norm1.weight", StepId::d_norm_gamma},
-    {"norm1.bias", StepId::d_norm_beta},
-    {"norm2.weight", StepId::d_mlp_norm_gamma},
-    {"norm2.bias", StepId::d_mlp_norm_beta},
+// Of nn.MultiheadAttention, nn.TransformerEncoder and its layers, and projections that are modules of their own.
+constexpr std::array<std::pair<std::string_view, StepId>, 23> torch_names = {{
+    {"in_proj_weight", StepId::d_W_QKV},      {"in_proj_bias", StepId::d_b_QKV},
+    {"q_proj_weight", StepId::d_W_Q},         {"k_proj_weight", StepId::d_W_K},
+    {"v_proj_weight", StepId::d_W_V},         {"q_proj.weight", StepId::d_W_Q},
+    {"k_proj.weight", StepId::d_W_K},         {"v_proj.weight", StepId::d_W_V},
+    {"q_proj.bias", StepId::d_b_Q},           {"k_proj.bias", StepId::d_b_K},
+    {"v_proj.bias", StepId::d_b_V},           {"out_proj.weight", StepId::d_W_O},
+    {"out_proj.bias", StepId::d_b_O},         {"linear1.weight", StepId::d_W_1},
+    {"linear1.bias", StepId::d_b_1},          {"linear2.weight", StepId::d_W_2},
+    {"linear2.bias", StepId::d_b_2},          {"norm1.weight", StepId::d_norm_gamma},
+    {"norm1.bias", StepId::d_norm_beta},      {"norm2.weight", StepId::d_mlp_norm_gamma},
+    {"norm2.bias", StepId::d_mlp_norm_beta},  {"norm.weight", StepId::d_final_norm_gamma},
+    {"norm.bias", StepId::d_final_norm_beta},
 }};
 constexpr Text expected = {
     "one answer: {\"A1\": …, \"Y\": …}, or as a trace: {\"heads\": [{\"weights\": …}], \"output\": …}",
@@ -90,7 +87,7 @@ class AnswerReader {
   void read_member(Member& member);
   void read_gradients(Node& node);
   void read_parameters(Node& node);
-  void read_torch(Node& node);
+  void read_torch(Member& member, StepId step);
   void read_layers(Node& node);
   void read_packed(Node& node);
   void read_heads(Node& node);
@@ -126,6 +123,7 @@ Answer AnswerReader::read(Node& root) {
 }
 
 void AnswerReader::read_member(Member& member) {
+  if (const std::optional<StepId> step = step_in_torch(member.key)) return read_torch(member, *step);
   if (const std::optional<int> layer = said_layer(member.key)) {
     const std::optional<int> outer = std::exchange(layer_, layer);
     member.key = without_layer(member.key);
@@ -136,8 +134,8 @@ void AnswerReader::read_member(Member& member) {
   if (member.key == "layers") return read_layers(member.node);
   if (member.key == "heads") return read_heads(member.node);
   if (member.key == "packed" && member.node.as<Object>() != nullptr) return read_packed(member.node);
-  if (member.key == "gradients") return read_gradients(member.node);
-  if (member.key == "grads" && member.node.as<Object>() != nullptr) return read_torch(member.node);
+  if (member.key == "gradients" || (member.key == "grads" && member.node.as<Object>() != nullptr))
+    return read_gradients(member.node);
   if (member.key == parameters && backward_) return read_parameters(member.node);
   if (const std::optional<MatrixName> name = answer_name(name_of_key(member.key), false))
     return take(member.node, name->step, name->head);
@@ -176,24 +174,17 @@ void AnswerReader::read_parameters(Node& node) {
   }
 }
 
-// {"in_proj_weight": …, "self_attn.out_proj.bias": …}; other names as among the gradients.
-void AnswerReader::read_torch(Node& node) {
-  backward_ = true;
-  for (Member& member : *node.as<Object>()) {
-    const auto is_called = [&](const auto& row) {
-      return member.key == row.first || member.key.ends_with("." + std::string(row.first));
-    };
-    const auto found = std::find_if(torch_names.begin(), torch_names.end(), is_called);
-    if (found == torch_names.end()) {
-      read_member(member);
-      continue;
-    }
-    const std::size_t before = answer_.matrices.size();
-    take(member.node, found->second, {});
-    if (answer_.matrices.size() > before)
-      answer_.matrices.back().out_by_in = name_of(found->second).symbol.starts_with("dW");
-  }
-  backward_ = false;
+// "layers.0.self_attn.in_proj_weight", whose layers count from 0.
+void AnswerReader::read_torch(Member& member, StepId step) {
+  const std::optional<int> outer = layer_;
+  const std::string_view key = member.key;
+  for (std::size_t at = 0, dot; (dot = key.find('.', at)) != std::string_view::npos; at = dot + 1)
+    if (const std::optional<Index> number = whole_number(key.substr(at, dot - at)); number && *number < most_layers)
+      layer_ = static_cast<int>(*number);
+  const std::size_t before = answer_.matrices.size();
+  take(member.node, step, {});
+  if (answer_.matrices.size() > before) answer_.matrices.back().out_by_in = name_of(step).symbol.starts_with("dW");
+  layer_ = outer;
 }
 
 void AnswerReader::read_layers(Node& node) {
@@ -410,6 +401,12 @@ std::optional<MatrixName> matrix_name(std::string_view key) {
   if (const std::optional<StepId> step = head_step(head ? name : key)) return MatrixName{*step, head};
   const std::optional<StepId> step = find_step(key, [](const StepName& row) { return !row.per_head; });
   return step ? std::optional(MatrixName{*step, {}}) : std::nullopt;
+}
+
+std::optional<StepId> step_in_torch(std::string_view key) {
+  for (const auto& [name, step] : torch_names)
+    if (key.ends_with(name) && (key.size() == name.size() || key[key.size() - name.size() - 1] == '.')) return step;
+  return std::nullopt;
 }
 
 std::optional<int> said_layer(std::string_view key) {

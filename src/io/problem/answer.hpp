@@ -57,6 +57,9 @@ std::optional<MatrixName> matrix_name(std::string_view key);
 // The same, and names of other texts: "out1", "Q_head1", "concat_heads"; in the object of a head those of its steps.
 std::optional<MatrixName> answer_name(std::string_view key, bool in_head);
 
+// The gradient of what PyTorch calls so: "out_proj.weight", "layers.0.self_attn.in_proj_weight".
+std::optional<StepId> step_in_torch(std::string_view key);
+
 // 1 of "layer2.A1": from 0.
 std::optional<int> said_layer(std::string_view key);
 

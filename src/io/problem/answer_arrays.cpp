@@ -227,8 +227,11 @@ Node read_arrays(const std::string& path, const std::optional<std::string>& as) 
   Object object;
   for (const std::string& name : archive.names) {
     const bool has_name = !archive.key.empty();
-    const std::string key = has_name ? flat_name(name) : as.value_or(std::filesystem::path(path).stem().string());
-    const bool is_known = answer_name(without_layer(key), false).has_value();
+    const bool in_torch = has_name && step_in_torch(name);
+    const std::string key = in_torch   ? name
+                            : has_name ? flat_name(name)
+                                       : as.value_or(std::filesystem::path(path).stem().string());
+    const bool is_known = in_torch || answer_name(without_layer(key), false).has_value();
     if (!has_name && !is_known)
       throw Error({"{}: a .npy file does not say which matrix it holds; say it with --as, such as --as Y",
                    "{}：.npy 文件没有说明是哪个矩阵；请用 --as 指定，例如 --as Y"},

@@ -135,7 +135,10 @@ Linear take_linear(const LinearNodes& nodes, const OperandShape& operand, Layout
            nodes.name, nodes.width, width_of(shapes[i], layout), nodes.W[one]->path, width_of(usual, layout), nodes.width);
     if (nodes.b[i] != nullptr) check_bias(*nodes.b[i], nodes.name, width_of(usual, layout));
   }
-  return {stack_weights(nodes.W, usual), stack_biases(nodes.b, width_of(usual, layout))};
+  Linear linear{stack_weights(nodes.W, usual), stack_biases(nodes.b, width_of(usual, layout))};
+  if (std::count(nodes.b.begin(), nodes.b.end(), nullptr) > 0)
+    for (const Node* node : nodes.b) linear.has_b.push_back(node != nullptr);
+  return linear;
 }
 
 bool lies_so(const Node& node, const OperandShape& operand, Layout layout) {

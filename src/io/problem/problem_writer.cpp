@@ -68,7 +68,7 @@ class ParameterLister {
     const Shape& W = linear->W.shape();
     parameters_.push_back(
         {place, entry, fmt::format("W_{}", name), {linear, &linear->W}, {W.rows, W.cols}, entry * W.rows});
-    if (!linear->b) return;
+    if (!linear->b || (!linear->has_b.empty() && !linear->has_b[static_cast<std::size_t>(entry)])) return;
     parameters_.push_back(
         {place, entry, fmt::format("b_{}", name), {linear, &*linear->b}, {linear->b->shape().cols}, entry});
   }

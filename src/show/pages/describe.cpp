@@ -144,7 +144,8 @@ class Sections {
     if (phase_of(scene, step) != Phase::parameters) return add_step_(scene, step, number, place);
     for (Index item = 0; item < value.shape.batch; ++item)
       for (Index own = 0; own < value.shape.heads; ++own)
-        if (const Place at = place_of_head(scene, step.out, item, own); scene.options.selection.has_head(at.head))
+        if (const Place at = place_of_head(scene, step.out, item, own);
+            scene.options.selection.has_head(at.head) && !scene.plan.is_absent(value.of, own))
           add_step_(scene, step, number, at);
   }
 

@@ -27,7 +27,10 @@ void add_loss(const Scene& scene, PageBuilder& page) {
   const std::optional<double> loss = result != nullptr ? loss_of(*scene.whole.loss, *result) : std::nullopt;
   if (scene.whole.loss->kind == Loss::Kind::gradient || (result != nullptr && !loss)) return;
   page.add(StepHeading{std::nullopt, page.say(phrase::loss), "L = " + loss_formula(scene, scene.plan.value(P).symbol), ""});
-  page.caption({"how far {} is from what it should be, as one number", "{} 与应有结果的差距，用一个数表示"},
+  const bool has_target = scene.whole.loss->kind != Loss::Kind::sum;
+  page.caption(has_target ? Text{"how far {} is from what it should be, as one number", "{} 与应有结果的差距，用一个数表示"}
+                          : Text{"all of {} as one number, in which every entry counts the same",
+                                 "把 {} 合为一个数，每个元素的分量相同"},
                scene.plan.value(P).symbol);
   if (!loss) return;
   NumberStyle style(scene.options.precision, NumberStyle::Origin::computed);

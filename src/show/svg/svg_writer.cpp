@@ -58,8 +58,11 @@ class SvgWriter {
       if (matrix != nullptr && !matrix->row_sums.empty()) pictures_.push_back({section, matrix});
     }
     if (pictures_.empty())
-      throw Error({"this page has no weights to draw; an .svg shows those of the heads",
-                   "这个页面没有可画的注意力权重；.svg 画的是各头的权重"});
+      throw Error(
+          {"this page has no weights to draw; an .svg shows those of the heads: leave them among --steps, and of "
+           "a gradient say --with-forward",
+           "这个页面没有可画的注意力权重；.svg 画的是各头的权重：--steps 中请包括它们，mha gradient 请加 "
+           "--with-forward"});
   }
 
   std::string write() {
