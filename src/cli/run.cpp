@@ -35,6 +35,7 @@ class Run {
     plan_ = make_plan(problem_);
     if (texts_.gradient) plan_ = with_gradient(std::move(plan_), *problem_.loss);
     exported_ = request_.page.selection;
+    exported_.of_parameters.clear();  // in files they stand together
     if (texts_.gradient) exported_.steps.assign(step_count, true);
   }
 

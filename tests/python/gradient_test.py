@@ -342,6 +342,7 @@ class Command(unittest.TestCase):
         for elsewhere in ("dW_K⁽¹⁾ = ", "dW_O = ", "dX = "):
             self.assertNotIn(elsewhere, page)
         self.assertIn("dW_O = ", run("gradient", source, "--steps", "parameters").stdout.decode())
+        self.assertEqual(gradient(source, "--steps", "dW_Q"), gradient(source, "--steps", "parameters"))
 
     def test_a_bias_that_only_some_heads_have(self):
         """The other head's zeros are no parameter: nothing is told of them, and they stay."""
