@@ -335,7 +335,7 @@ class Walk {
   Uncertain written_down(const Uncertain& computed, const Step& step) const {
     const auto radius = std::make_shared<Tensor>(computed.numbers->shape());
     const bool rounded = drawn_ && plan_.value(step.out).gradient == Value::Gradient::row_sums;
-    Draws draws(computed, step.out);
+    Draws draws(computed, step.out, precision_.between.cut_off);
     for (Index i = 0; i < radius->size(); ++i) {
       radius->data()[i] = radius_between(computed, &step, i);
       const double added = radius->data()[i] - (computed.radius ? computed.radius->data()[i] : 0);
