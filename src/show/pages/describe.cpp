@@ -126,13 +126,13 @@ class Sections {
     return parts;
   }
 
-  // What query heads share is summed in the last of them.
+  // What query heads share is summed in the last of them; parameters stand apart.
   static bool waits_for_group(const Scene& scene, const Step& step, Place place) {
     const auto later = [&](Index head) {
       return own_head(scene, step.out, head) == own_head(scene, step.out, place.head) &&
              scene.options.selection.has_head(head);
     };
-    if (!scene.plan.is_backward(step) || !scene.plan.value(step.out).per_head) return false;
+    if (!scene.plan.is_backward(step) || phase_of(scene, step) != Phase::head) return false;
     for (Index head = place.head + 1; head < scene.problem.heads; ++head)
       if (later(head)) return true;
     return false;
