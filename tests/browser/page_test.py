@@ -342,6 +342,15 @@ class InABrowser(Pages):
         self.assertEqual(shown(), [self.js("return document.querySelector('#s2 .step').id;")])
         self.assertEqual(self.js("return document.getElementById('jump').selectedIndex + 1;"), int(shown()[0][1:]))
 
+    def test_matrices_of_one_letter_are_two(self):
+        G = self.folder / "G.json"
+        G.write_text(json.dumps([[(i + j) / 10 for j in range(4)] for i in range(3)]), encoding="utf-8")
+        self.open("gated", "--loss", f"gradient:{G}", command="gradient")
+        self.choose("decimals", "2")
+        given = self.js("return document.querySelector('#t1 table.m').dataset.m;")
+        self.assertEqual([cell.text for cell in self.browser.find_elements(By.CSS_SELECTOR, f"#t1 table[data-m='{given}'] tbody td")][:4],
+                         ["0.00", "0.10", "0.20", "0.30"])
+
     def test_words_of_a_formula_stand_apart(self):
         self.open("worked", "--loss", "sum", command="gradient")
         formulas = [text.replace("\u00a0", " ") for text in

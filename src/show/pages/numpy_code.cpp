@@ -107,6 +107,7 @@ class NumpyCodeBuilder {
 }  // namespace
 
 NumpyCode numpy_code(const Scene& scene, const Step& step, Place place) {
+  if (scene.plan.is_backward(scene.plan.steps.back())) return {};  // its numbers stand for themselves
   return NumpyCodeBuilder(scene, step, place).build();
 }
 
