@@ -149,16 +149,18 @@ void refuse_filled_in(const std::string& folder, const Problem& problem) {
 }
 
 // In one of the formats; what somebody has filled in by now stays.
-void write_sheet(const Problem& problem, study::WorksheetOptions options, const Format& format, const std::string& path,
-                 std::deque<io::OutputFile>& files) {
+study::WorksheetOptions::On write_sheet(const Problem& problem, study::WorksheetOptions options, const Format& format,
+                                        const std::string& path, std::deque<io::OutputFile>& files) {
   using On = study::WorksheetOptions::On;
   options.on = format.ending == ".ipynb" ? On::notebook : format.ending == ".xlsx" ? On::sheet : On::paper;
+  if (options.on == On::sheet) options.answer = path.substr(path.rfind('/') + 1);
   const std::string text = format.write(study::worksheet(problem, options), {page_width, false, false});
   if (const auto status = io::status_of(path); status && S_ISREG(status->st_mode) && io::InputFile(path).text() != text)
     throw Error({"{} is there already, and may be filled in; name another with -o, or move that file away",
                  "{} 已经存在，可能已填写；请用 -o 另写一个，或移走该文件"},
                 path);
   files.emplace_back(path).sink().write(text);
+  return options.on;
 }
 
 // All files of one exercise, or none.
@@ -237,7 +239,9 @@ void write_one(const ExerciseRequest& request, const study::ExerciseMaker& maker
     refuse_filled_in(folder, problem);
     std::deque<io::OutputFile> files;
     io::write_problem(files.emplace_back(folder + "/problem.json").sink(), problem);
-    write_sheet(problem, request.worksheet, *request.sheet, request.folder, files);
+    if (write_sheet(problem, request.worksheet, *request.sheet, request.folder, files) ==
+        study::WorksheetOptions::On::paper)
+      study::write_answer_template(files.emplace_back(folder + "/answer.json").sink(), problem);
     return io::commit_all(files);
   }
   io::make_folder(request.folder);
@@ -273,11 +277,11 @@ void warn_of_blind_spots(const study::ExerciseSizes& sizes, const study::BlindSp
 
 Action setup_exercise(CommandLine& app) {
   auto texts = std::make_shared<ExerciseTexts>();
-  declare_option(
-      app, "-o,--output", texts->output, "DIR|FILE",
-      {"the folder to write to, made if it is missing; or a sheet alone, by its ending (.ipynb, .xlsx, .html, "
-       "…), with problem.json beside it",
-       "写到这个文件夹，没有就新建；或只写一份练习单，由扩展名（.ipynb、.xlsx、.html……）决定格式，旁边有 problem.json"});
+  declare_option(app, "-o,--output", texts->output, "DIR|FILE",
+                 {"the folder to write to, made if it is missing; or a sheet alone, by its ending (.ipynb, .xlsx, .html, "
+                  "…), with problem.json beside it, and answer.json where the sheet itself cannot be filled in",
+                  "写到这个文件夹，没有就新建；或只写一份练习单，由扩展名（.ipynb、.xlsx、.html……）决定格式，旁边有 "
+                  "problem.json；不能在其中填写的，还有 answer.json"});
   declare_flag(app, "--notebook", texts->notebook,
                {"a notebook as well, sheet.ipynb, which is filled in and has itself checked",
                 "另写一个可以填写并自行检查的笔记本 sheet.ipynb"});

@@ -278,6 +278,16 @@ Plan plan_with_gradient(const Problem& problem) {
   return problem.loss ? with_gradient(make_plan(problem), *problem.loss) : make_plan(problem);
 }
 
+std::optional<StepId> row_of_gradient(const Plan& plan, const Value& gradient) {
+  if (gradient.gradient != Gradient::whole) return std::nullopt;
+  const Value& of = plan.value(gradient.of);
+  if (of.step) return gradient_of(*of.step);
+  for (const StepName& name : row_names)
+    if (is_gradient(name.step) && !name.of && name.symbol == "d" + of.symbol && name.per_head == of.per_head)
+      return name.step;
+  return std::nullopt;
+}
+
 std::optional<double> loss_of(const Loss& loss, const Tensor& result) {
   const Shape& shape = result.shape();
   double sum = 0;

@@ -17,6 +17,9 @@ Plan plan_with_gradient(const Problem& problem);
 // loss.
 std::optional<Plan> with_gradient_if_any(Plan forward, const Loss& loss);
 
+// The row of a person's work in which this gradient stands; nothing where it has none.
+std::optional<StepId> row_of_gradient(const Plan& plan, const Value& gradient);
+
 // L of a result; nothing where its gradient alone is known.
 std::optional<double> loss_of(const Loss& loss, const Tensor& result);
 

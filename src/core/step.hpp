@@ -278,14 +278,19 @@ struct LayerStep {
   auto operator<=>(const LayerStep&) const = default;
 };
 
-// What a sheet's cells with the numbers of a step are called, where "A1" is a cell: "A1_weights"; X and Y by that alone.
-// `head` is a number from 1, or nothing.
+// What a sheet's cells with the numbers of a step are called, where "A1" is a cell: "A1_weights"; X and Y by that alone;
+// gradients "dA1_weights", "dW_Q1", "dmlp_W_1". `head` is a number from 1, or nothing.
 inline std::string cells_name(StepId step, const std::string& head = {}) {
+  if (name_of(step).of) return "d" + cells_name(*name_of(step).of, head);
   std::string name;
-  for (const char c : name_of(step).symbol)
-    if (c >= 'A' && c <= 'z') name += c;
-  if (step == StepId::X || step == StepId::output) return name;
-  name += head + "_" + std::string(name_of(step).id);
+  if (is_gradient(step)) {
+    name = std::string(name_of(step).id) + head;
+  } else {
+    for (const char c : name_of(step).symbol)
+      if (c >= 'A' && c <= 'z') name += c;
+    if (step == StepId::X || step == StepId::output) return name;
+    name += head + "_" + std::string(name_of(step).id);
+  }
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 }

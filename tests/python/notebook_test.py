@@ -90,6 +90,26 @@ class Notebooks(unittest.TestCase):
                     else:
                         self.assertIn(name[:1], "KV" if example == "grouped" else "", name)
 
+    def test_a_page_of_gradients_gives_their_numbers(self):
+        for example, loss in (("worked", "sum"), ("rotary", "sum"), ("gated", "gradient")):
+            with self.subTest(example):
+                if loss == "gradient":
+                    Y = json.loads(run("run", example, "-q", "--format", "json").stdout)["mlp_residual"]
+                    (self.folder / "G.json").write_text(json.dumps([[(i - j) / 10 for j, _ in enumerate(row)]
+                                                                    for i, row in enumerate(Y)]), encoding="utf-8")
+                    loss = f"gradient:{self.folder / 'G.json'}"
+                result = run("gradient", example, "--loss", loss, "-q", "-o", self.folder / "page.ipynb")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                found = self.numbers(self.read(self.folder / "page.ipynb"))
+                trace = json.loads(run("gradient", example, "--loss", loss, "-q", "--format", "json").stdout)
+                right = matrices({k: v for k, v in trace["gradients"].items() if k != "parameters"})
+                self.assertLess({"X", "A1", "Q1", "Y"}, set(right))
+                for name, matrix in right.items():
+                    np.testing.assert_array_equal(found["d" + name], matrix, err_msg=name)
+                for name, matrix in matrices(trace).items():
+                    if name in found:
+                        np.testing.assert_array_equal(found[name], matrix, err_msg=name)
+
     def test_what_a_page_does_not_compute_is_given(self):
         for more in (["--steps", "weights"], ["--heads", "2"], ["--steps", "output"]):
             with self.subTest(more):
@@ -167,6 +187,17 @@ class Notebooks(unittest.TestCase):
         self.assertEqual(again.returncode, 2)
         self.assertIn(b"may be filled in", again.stderr)
         self.assertIn("Q1 = 1", sheet.read_text(encoding="utf-8"))
+
+    def test_what_cannot_be_filled_in_has_an_answer_beside_it(self):
+        for ending in ("html", "tex", "md", "txt", "xlsx", "ipynb"):
+            with self.subTest(ending):
+                folder = self.folder / ending
+                self.assertEqual(run("exercise", "-o", folder / f"sheet.{ending}").returncode, 0)
+                beside = {file.name for file in folder.iterdir()} - {f"sheet.{ending}", "problem.json", ".mha.lock"}
+                self.assertEqual(beside, set() if ending in ("xlsx", "ipynb") else {"answer.json"})
+                if beside:
+                    result = run("check", folder / "problem.json", folder / "answer.json")
+                    self.assertIn(b"nothing is filled in", result.stdout)
 
     def test_a_workbook_is_filled_in_as_well(self):
         result = run("exercise", "-o", self.folder / "sheet.xlsx")

@@ -104,6 +104,27 @@ def expected_names(trace):
     return found
 
 
+def gradient_names(gradients):
+    """The same of gradients, and of the parameters."""
+    layers = gradients.get("layers", [gradients])
+    found = {re.sub(r"^(layer\d+\.)?", r"\1d", name): matrix for name, matrix in
+             expected_names({"X": gradients["X"]} | {k: v for k, v in gradients.items() if k not in ("parameters", "layers")} |
+                            {"layers": [{k: v for k, v in layer.items() if k != "parameters"} for layer in layers]}
+                            if "layers" in gradients else {k: v for k, v in gradients.items() if k != "parameters"}).items()}
+    for layer in layers:
+        before = f"layer{layer['layer']}." if "layers" in gradients else ""
+        for key, value in layer["parameters"].items():
+            if key in ("heads", "kv_heads"):
+                for head, one in enumerate(value):
+                    at = head * (len(layer["heads"]) // len(value)) + 1
+                    found.update({f"{before}d{name}{at}": rows for name, rows in one.items()})
+            elif isinstance(value, dict):
+                found.update({f"{before}d{key}_{name}": rows for name, rows in value.items()})
+            else:
+                found[f"{before}d{key}"] = value
+    return {name: rows if isinstance(rows[0], list) else [rows] for name, rows in found.items()}
+
+
 class Folder(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -247,6 +268,33 @@ class Answers(Folder):
                 result = self.check(self.write(example), "--format", "json", problem=example)
                 report = json.loads(result.stdout)["answers"][0]
                 self.assertEqual((result.returncode, report["verdict"]), (0, "right"), report)
+
+    def test_gradients_are_filled_in_as_well(self):
+        sizes = ["--tokens", "3", "--d-model", "4", "--heads", "2", "--gradient", "--seed", "5"]
+        for more in ([], ["--kv-heads", "1"], ["--residual", "--norm", "layer", "--mlp", "4", "--bias", "--layers", "2"]):
+            with self.subTest(more):
+                folder = self.folder / f"exercise{len(more)}"
+                result = run("exercise", *sizes, *more, "-o", folder / "mine.xlsx")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                book, problem = Workbook(folder / "mine.xlsx"), folder / "problem.json"
+                self.assertIn("mha check problem.json mine.xlsx", book.texts)
+                self.assertFalse(any(text.startswith("Values only") for text in book.texts))
+                trace = json.loads(run("gradient", problem, "--round", "3", "--format", "json").stdout)
+                right = expected_names(trace) | gradient_names(trace["gradients"])
+                self.assertFalse(set(book.names) - set(right) - {"W_O"} - {n for n in book.names if re.search(r"\bW_|\bb_", n)})
+                cells = {place: number for name, matrix in right.items() if name in book.names and name != "X"
+                         for places, numbers in zip(book.places(name), matrix, strict=True)
+                         for place, number in zip(places, numbers, strict=True)}
+                book.write_with(cells, folder / "filled.xlsx")
+                result = run("check", problem, folder / "filled.xlsx", "--require", "all", "--format", "json")
+                report = json.loads(result.stdout)["answers"][0]
+                self.assertEqual((report["verdict"], report["given"]), ("right", report["of"]), report)
+                cells[book.places("layer1.dmlp_W_1" if "--mlp" in more else "dW_Q1")[1][0]] = 77
+                book.write_with(cells, folder / "filled.xlsx")
+                result = run("check", problem, folder / "filled.xlsx", "--format", "json")
+                report = json.loads(result.stdout)["answers"][0]
+                self.assertEqual(report["verdict"], "wrong")
+                self.assertRegex(report["first_wrong"]["step"], "W_1" if "--mlp" in more else "dW_Q")
 
     def test_changed_blank_and_faulty_cells(self):
         book = Workbook(self.write("causal"))

@@ -117,14 +117,15 @@ std::optional<SheetCell> sheet_cell(std::string text) {
   return cell;
 }
 
-// "weights1", "layer2.output" for "A1_weights", "layer2.Y"; empty for a name that means no step.
+// "weights1", "layer2.output", "dW_Q1" for "A1_weights", "layer2.Y", "dW_Q1"; empty for a name that means no step.
 std::string answer_key(const std::string& name) {
   const std::string_view own = without_layer(name);
-  const std::string_view symbol = own.substr(0, own.find('_'));
-  const std::string head(symbol.substr(symbol.find_last_not_of("0123456789") + 1));
-  for (const StepName& step : step_names)
-    if (cells_name(step.step, step.per_head ? head : "") == own)
-      return name.substr(0, name.size() - own.size()) + std::string(step.id) + (step.per_head ? head : "");
+  for (const std::string_view numbered : {own.substr(0, own.find('_')), own}) {
+    const std::string head(numbered.substr(numbered.find_last_not_of("0123456789") + 1));
+    for (const StepName& step : row_names)
+      if (cells_name(step.step, step.per_head ? head : "") == own)
+        return name.substr(0, name.size() - own.size()) + std::string(step.id) + (step.per_head ? head : "");
+  }
   return "";
 }
 

@@ -98,13 +98,21 @@ class SheetWriter {
   void write(const Title& title) { line(joined(title.parts), CellLook::title); }
   void write(const Facts& facts) {
     line(joined(facts.parts), CellLook::text);
-    if (!tells_ && has_matrices()) line(say(document_.language, is_live_ ? live_text : values_text), CellLook::text);
+    if (!tells_ && holds_numbers()) line(say(document_.language, is_live_ ? live_text : values_text), CellLook::text);
     tells_ = file_ != nullptr;
   }
 
-  bool has_matrices() const {
-    return std::any_of(document_.blocks.begin(), document_.blocks.end(),
-                       [](const Block& block) { return std::holds_alternative<Equation>(block); });
+  // Those of a computation, which might be formulas, and none to be filled in.
+  bool holds_numbers() const {
+    bool any = false;
+    for (const Block& block : document_.blocks)
+      if (const auto* equation = std::get_if<Equation>(&block))
+        for (const Equation::Part& part : equation->parts)
+          if (const auto* matrix = std::get_if<Matrix>(&part); matrix != nullptr && matrix->sources) {
+            if (matrix->sources->to_be_filled_in()) return false;
+            any = true;
+          }
+    return any;
   }
 
   // A sheet of its own. Its name has at most 31 characters, none of them []:*?/\', and is no other's.

@@ -1,6 +1,7 @@
 // How values, entries, formulas and shapes are written.
 #include "show/words/notation.hpp"
 
+#include "core/gradient.hpp"
 #include "show/words/number_text.hpp"
 #include "show/words/phrases.hpp"
 
@@ -322,6 +323,7 @@ std::string typed_name(const Scene& scene, ValueId id, Place place) {
       scene.is_stack() && value.role != Value::Role::input && !(value.step && is_of_no_layer(*value.step));
   std::string name = of_layer ? fmt::format("layer{}.", scene.counted(value.layer)) : "";
   if (scene.whole.batched && value.shape.batch > 1) name = fmt::format("item{}.", scene.counted(place.item)) + name;
+  if (value.role == Value::Role::constant) name += "constant.";  // a loss's G beside the gate's
   name += value.mask < 0 ? value.symbol : fmt::format("mask{}", scene.counted(value.mask));
   const Index heads = scene.problem.heads, own = value.shape.heads;
   return value.per_head && own > 0
@@ -332,15 +334,14 @@ std::string typed_name(const Scene& scene, ValueId id, Place place) {
 std::string cells_name_of(const Scene& scene, ValueId id, Place place) {
   const Value& value = scene.plan.value(id);
   const bool is_parameter = value.role == Value::Role::weight || value.role == Value::Role::bias;
-  const bool is_named = value.step || is_parameter || value.role == Value::Role::input;
-  if (!is_named || value.symbol.front() < 0 || value.gradient != Value::Gradient::none || scene.whole.batched ||
-      !scene.plan.past.empty())
-    return {};
+  const bool is_gradient = value.gradient != Value::Gradient::none;
+  const std::optional<StepId> row = is_gradient ? row_of_gradient(scene.plan, value) : value.step;
+  const bool is_named = row || (!is_gradient && (is_parameter || value.role == Value::Role::input));
+  if (!is_named || value.symbol.front() < 0 || scene.whole.batched || !scene.plan.past.empty()) return {};
   const Index first = own_head(scene, id, place.head) * (scene.problem.heads / std::max<Index>(value.shape.heads, 1));
   const std::string head = value.per_head ? fmt::format("{}", first + 1) : "";
-  const bool of_layer = scene.is_stack() && (value.step ? !is_of_no_layer(*value.step) : is_parameter);
-  return (of_layer ? fmt::format("layer{}.", value.layer + 1) : "") +
-         (value.step ? cells_name(*value.step, head) : value.symbol + head);
+  const bool of_layer = scene.is_stack() && (row ? !is_of_no_layer(*row) : is_parameter);
+  return (of_layer ? fmt::format("layer{}.", value.layer + 1) : "") + (row ? cells_name(*row, head) : value.symbol + head);
 }
 
 std::string numpy_name(std::string typed) {

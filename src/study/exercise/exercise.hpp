@@ -128,7 +128,8 @@ struct WorksheetOptions {
   int decimals = 3;
   std::string student;  // empty: a blank to write the name on
   On on = On::paper;
-  std::string due;  // until when it is handed in, in the teacher's words; empty: not said
+  std::string answer = "answer.json";  // the file that is handed in
+  std::string due;                     // until when it is handed in, in the teacher's words; empty: not said
 };
 
 show::Document worksheet(const Problem& problem, const WorksheetOptions& options);

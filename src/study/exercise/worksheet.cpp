@@ -97,9 +97,8 @@ class Sheet {
     page_.paragraph(show::phrase::convention);
     page_.paragraph(task, show::decimals_text(options_.language, options_.decimals));
     page_.paragraph(how_to_check[static_cast<std::size_t>(options_.on)]);
-    const std::string_view file = options_.on == WorksheetOptions::On::sheet ? "sheet.xlsx" : "answer.json";
     if (options_.on != WorksheetOptions::On::notebook)
-      page_.paragraph({"mha check problem.json {}", "mha check problem.json {}"}, file);
+      page_.paragraph({"mha check problem.json {}", "mha check problem.json {}"}, options_.answer);
   }
 
   void add_step(const show::Scene& scene, const Step& step, int number, show::Place place) {

@@ -97,16 +97,6 @@ Variants answers_of(Variants forms, const Problem& problem) {
   return result;
 }
 
-// The row of a person's work in which this gradient stands; nothing where it has none.
-std::optional<StepId> row_of_gradient(const Plan& plan, const Value& gradient) {
-  const Value& of = plan.value(gradient.of);
-  if (of.step) return gradient_of(*of.step);
-  for (const StepName& name : row_names)
-    if (is_gradient(name.step) && !name.of && name.symbol == "d" + of.symbol && name.per_head == of.per_head)
-      return name.step;
-  return std::nullopt;
-}
-
 // Gradients become rows, and what else the backward pass computes serves the first row that needs it.
 void name_rows(Plan& plan) {
   for (Value& value : plan.values)
