@@ -277,12 +277,41 @@ class Meant(InFolder):
             self.assertIn("d_k = 3", message)
 
     def test_what_is_no_json_is_called_by_its_name(self):
-        for inside, words in (("X.npy", "a NumPy archive"), ("[Content_Types].xml", "an Excel workbook"), ("a.txt", "a zip")):
+        for inside, words in ((("X.npy",), "a NumPy archive"), (("[Content_Types].xml", "xl/workbook.xml"), "an Excel workbook"),
+                              (("[Content_Types].xml", "word/document.xml"), "a Word document"), (("a.txt",), "a zip")):
             with zipfile.ZipFile(self.path("p.json"), "w") as archive:
-                archive.writestr(inside, "x" * 100)
+                for name in inside:
+                    archive.writestr(name, "x" * 100)
             with open(self.path("p.json"), "rb") as file:
                 self.refused(file.read(), words, "JSON")
         self.refused(b"\x93NUMPY\x01\x00", "a NumPy array", "JSON")
+        for length in (70, 400, 70000):
+            self.refused(length.to_bytes(8, "little") + b'{"X": ' + b" " * length, "a .safetensors file", '"tensor"')
+        for table in ("1,0,1,2\n0,2,1,0\n", "1,5;0;1;2\r\n0;2;1;0\r\n", "-1\t2\n", "step,head,row,column,value\nY,,1,1,1.7\n"):
+            self.refused(table, "a table", '{"X": [[1.5, 0], [0, 1]], …}')
+        self.refused("1,0\n0,2\n".encode("utf-16"), "UTF-16", "iconv")
+
+    def test_tables_that_are_no_answers_or_matrices(self):
+        message = self.refused(json.dumps(worked(X={"file": "X.csv"})), "X.file", 'np.save("X.npy", np.loadtxt("X.csv"')
+        self.assertIn(".safetensors", message)
+        self.refused(json.dumps(worked(X="@")).replace('"@"', "[[1,5;0,1], [2]]"), "5;0", "decimals behind a point")
+        header = "step,head,row,column,value\n"
+        for name, content, words in (("a.csv", (header + "output,,1,1,1.7\n").encode("utf-16"), ("UTF-16", "iconv")),
+                                     ("a.csv", (header + "output,,1,1,1.7\n").encode("utf-16-le"), ("UTF-16LE", "iconv")),
+                                     ("a.csv", header + "output,,1,1,1,7\n", ("a.csv:2", "1,7", "1.7")),
+                                     ("a.csv", "1.7,2.6\n", ('no column "step"',))):
+            result = run("check", "worked", self.write(name, content))
+            self.assertEqual(result.returncode, 2)
+            for word in words:
+                self.assertIn(word, result.stderr.decode())
+        with zipfile.ZipFile(self.path("essay.docx"), "w") as archive:
+            archive.writestr("[Content_Types].xml", "x")
+            archive.writestr("word/document.xml", "x")
+        result = run("check", "worked", self.path("essay.docx"))
+        self.assertIn("a Word document", result.stderr.decode())
+        # the German Excel's table is read as it is
+        german = run("check", "worked", self.write("de.csv", "step;head;row;column;value\nX;;1;1;1,0\nscores;1;1;1;1,0\n"))
+        self.assertNotIn("two fields", german.stderr.decode())
 
 
 class Shapes(InFolder):

@@ -260,6 +260,12 @@ class Command(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn(b"--loss sum", result.stderr)
 
+    def test_a_file_of_a_loss_is_named_once(self):
+        for file, words in (("/nope", "there is no such file"), ("/nope.npy", "there is no such file"), ("/tmp", "directory")):
+            result = run("gradient", "worked", "--loss", f"mse:{file}")
+            self.assertEqual(result.returncode, 2)
+            self.assertRegex(result.stderr.decode(), f"^mha: {file}: [^/]*{words}[^/]*$")
+
     def test_wrong_losses_are_refused(self):
         good = json.loads(case("gradient_worked_target").read_text())
         for loss in ("mean", {"mse": [[1]]}, {"mse": [[1, 2, 3, 4]] * 3, "gradient": [[1] * 4] * 3}, {}, {"l1": [[1]]}, 3,

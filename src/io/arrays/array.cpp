@@ -217,9 +217,14 @@ MatrixArchive open_matrix_archive(const std::string& path, const std::string& wr
   if (written.ends_with(".npy")) return open_npy(open(), shown);
   if (written.ends_with(".npz")) return open_npz(open(), shown);
   if (written.ends_with(".safetensors")) return open_safetensors(open(), shown);
-  throw Error({"{}: matrices are read from .npy, .npz and .safetensors files; the ending says which",
-               "{}：矩阵从 .npy、.npz 和 .safetensors 文件中读取，由扩展名区分"},
-              shown);
+  const bool table = written.ends_with(".csv") || written.ends_with(".tsv") || written.ends_with(".txt");
+  throw Error({"{0}: matrices are read from .npy, .npz and .safetensors files; the ending says which{1}",
+               "{0}：矩阵从 .npy、.npz 和 .safetensors 文件中读取，由扩展名区分{1}"},
+              shown,
+              table ? say({". NumPy makes one of a table: np.save(\"X.npy\", np.loadtxt(\"{}\", delimiter=\",\"))",
+                           "。用 NumPy 可由表格得到：np.save(\"X.npy\", np.loadtxt(\"{}\", delimiter=\",\"))"},
+                          shown)
+                    : Saying{});
 }
 
 }  // namespace mha::io

@@ -145,22 +145,4 @@ void TraceExport::finish() {
     file_.write_at(piece.begin, piece.bytes.data(), piece.bytes.size());
 }
 
-template <typename T>
-void AllExports::hand_on(ValueId id, Index item, Index head, Index first, Index count, const T* rows) {
-  std::size_t failed = 0;
-  for (TraceExport& binary : exports_) try {
-      binary.take_rows(id, item, head, first, count, rows);
-    } catch (const Error&) {
-      if (++failed == exports_.size()) throw;
-    }
-}
-
-void AllExports::take_rows(ValueId id, Index item, Index head, Index first, Index count, const float* rows) {
-  hand_on(id, item, head, first, count, rows);
-}
-
-void AllExports::take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) {
-  hand_on(id, item, head, first, count, rows);
-}
-
 }  // namespace mha::io

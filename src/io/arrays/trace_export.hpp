@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "core/error.hpp"
 #include "core/trace.hpp"
 #include "io/files/sink.hpp"
 
@@ -99,12 +100,22 @@ class AllExports : public RowTaker {
  public:
   explicit AllExports(std::deque<TraceExport>& exports) : exports_(exports) {}
 
-  void take_rows(ValueId id, Index item, Index head, Index first, Index count, const float* rows) override;
-  void take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) override;
+  void take_rows(ValueId id, Index item, Index head, Index first, Index count, const float* rows) override {
+    hand_on(id, item, head, first, count, rows);
+  }
+  void take_rows(ValueId id, Index item, Index head, Index first, Index count, const double* rows) override {
+    hand_on(id, item, head, first, count, rows);
+  }
 
  private:
-  template <typename T>
-  void hand_on(ValueId id, Index item, Index head, Index first, Index count, const T* rows);
+  void hand_on(auto... rows) {
+    std::size_t failed = 0;
+    for (TraceExport& binary : exports_) try {
+        binary.take_rows(rows...);
+      } catch (const Error&) {
+        if (++failed == exports_.size()) throw;
+      }
+  }
 
   std::deque<TraceExport>& exports_;
 };

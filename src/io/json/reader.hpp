@@ -2,8 +2,8 @@
 // that knows where it is, and what is made of them.
 #pragma once
 
-#include <optional>
 #include <iterator>
+#include <optional>
 #include <span>
 
 #include "io/json/tree.hpp"
@@ -31,6 +31,9 @@ bool is_json_number(std::string_view word);
 // What people write for a number where JSON has another spelling or none: "−0.5", "0,5", "+1", "-Infinity", "−∞". The text
 // loses the blanks around it, and gets a plain sign and point.
 std::optional<double> spelled_number(std::string& text);
+
+// Throws InputFault where a text that begins so is no UTF-8.
+void refuse_other_encodings(std::string_view head);
 
 // The parser that reads from here reports no positions, takes -0 for the integer 0, refuses NaN, looks one character ahead
 // after a number, and remembers every character since the last number or text. So the source cuts the input into tokens

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -48,25 +49,60 @@ constexpr std::array encodings = {
     Encoding{"?\0?\0"sv, "UTF-16", "UTF-16LE"},       Encoding{"\0?\0?"sv, "UTF-16", "UTF-16BE"},
 };
 
-// What is in a zip archive, by the name of its first entry.
-Text name_of_archive(std::string_view head) {
-  constexpr std::size_t length_at = 26, name_at = 30;
-  if (head.size() < name_at) return {"a zip archive", " zip 压缩包"};
-  const auto length = static_cast<unsigned char>(head[length_at]);
-  const std::string_view name = head.substr(name_at, length);
-  if (name.ends_with(".npy")) return {"a NumPy archive, .npz", " NumPy 的 .npz 文件"};
-  if (name.starts_with("[Content_Types]") || name.starts_with("xl/")) return {"an Excel workbook", " Excel 工作簿"};
-  return {"a zip archive", " zip 压缩包"};
+// A first line of words or numbers between commas or the like, which begins as no JSON object or list does.
+bool is_table(std::string_view head) {
+  const std::string_view line = head.substr(0, head.find('\n'));
+  return !line.empty() && (std::isalnum(static_cast<unsigned char>(line.front())) != 0 || line.front() == '-') &&
+         line.find_first_of(",;\t") != std::string_view::npos &&
+         line.find_first_of("[]{}:=\"'\0"sv) == std::string_view::npos;
 }
 
-void refuse_other_files(std::string_view head) {
-  const bool zip = head.starts_with("PK\x03\x04");
-  if (!zip && !head.starts_with("\x93NUMPY")) return;
-  throw InputFault({}, "",
-                   {"this is {}; mha reads JSON here, which may point to it: {{\"X\": {{\"file\": \"X.npy\"}}, …}}",
-                    "这是{}，而 mha 在这里读取 JSON，其中可以引用它：{{\"X\": {{\"file\": \"X.npy\"}}, …}}"},
-                   zip ? name_of_archive(head) : Text{"a NumPy array, .npy", " NumPy 数组（.npy）"});
+// What a file is that is no JSON, and where it belongs. What is in a zip archive is told by names near its beginning.
+struct OtherFile {
+  bool (*is)(std::string_view head);
+  Text name, remedy;
+};
+constexpr Text points_to_it = {"which may point to it: {\"X\": {\"file\": \"X.npy\"}, …}",
+                               "其中可以引用它：{\"X\": {\"file\": \"X.npy\"}, …}"};
+bool holds(std::string_view head, std::string_view part) {
+  return head.starts_with("PK\x03\x04") && head.find(part) != std::string_view::npos;
 }
+constexpr std::array other_files = {
+    OtherFile{[](std::string_view head) { return head.starts_with("\x93NUMPY"); },
+              {"a NumPy array, .npy", " NumPy 数组（.npy）"},
+              points_to_it},
+    OtherFile{[](std::string_view head) { return holds(head, ".npy"); },
+              {"a NumPy archive, .npz", " NumPy 的 .npz 文件"},
+              points_to_it},
+    OtherFile{[](std::string_view head) { return head.size() > 8 && head[8] == '{' && head.substr(4, 4) == "\0\0\0\0"sv; },
+              {"a .safetensors file", " .safetensors 文件"},
+              {"which may point to it: {\"X\": {\"file\": \"X.safetensors\", \"tensor\": \"X\"}, …}",
+               "其中可以引用它：{\"X\": {\"file\": \"X.safetensors\", \"tensor\": \"X\"}, …}"}},
+    OtherFile{[](std::string_view head) { return holds(head, "word/"); },
+              {"a Word document", " Word 文档"},
+              {"or answers as .csv and .xlsx files; write the numbers into one of these",
+               "或 .csv、.xlsx 形式的答卷；请把数写到其中一种文件里"}},
+    OtherFile{[](std::string_view head) { return holds(head, "xl/") || holds(head, "[Content_Types]"); },
+              {"an Excel workbook", " Excel 工作簿"},
+              {"and takes workbooks as answers: mha check PROBLEM ANSWER.xlsx",
+               "工作簿可以作为答卷：mha check PROBLEM ANSWER.xlsx"}},
+    OtherFile{[](std::string_view head) { return holds(head, ""); },
+              {"a zip archive", " zip 压缩包"},
+              {"so unpack it first", "请先解压"}},
+    OtherFile{is_table,
+              {"a table, as .csv files hold one", "表格，就像 .csv 文件那样"},
+              {"with a matrix row by row and decimal points: {\"X\": [[1.5, 0], [0, 1]], …}",
+               "矩阵逐行书写，小数用点：{\"X\": [[1.5, 0], [0, 1]], …}"}},
+};
+
+void refuse_other_files(std::string_view head) {
+  for (const OtherFile& file : other_files)
+    if (file.is(head))
+      throw InputFault({}, "", {"this is {}; mha reads JSON here, {}", "这是{}，而 mha 在这里读取 JSON，{}"}, file.name,
+                       file.remedy);
+}
+
+}  // namespace
 
 void refuse_other_encodings(std::string_view head) {
   const auto fits = [](char pattern, char c) { return pattern == '?' ? c != '\0' : pattern == c; };
@@ -79,6 +115,8 @@ void refuse_other_encodings(std::string_view head) {
                      encoding.name, encoding.converter);
   }
 }
+
+namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();

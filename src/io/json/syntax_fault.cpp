@@ -132,6 +132,8 @@ Saying mend_number(std::string_view word) {
     return say({"write a digit before the point: {}0{}", "小数点前面要有数字：{}0{}"}, sign, escape(digits));
   if (digits.ends_with('.'))
     return say({"write a digit behind the point: {}{}0", "小数点后面要有数字：{}{}0"}, sign, escape(digits));
+  if (digits.find(';') != std::string_view::npos)
+    return {"entries stand between commas, and decimals behind a point: [1.5, 0]", "元素之间用逗号，小数用点：[1.5, 0]"};
   const std::size_t first = digits.find_first_not_of('0');
   if (first != 0 && first != std::string_view::npos && is_json_number(digits.substr(first)))
     return say({"leading zeros are not allowed: {}{}", "开头不能有多余的零：{}{}"}, sign, escape(digits.substr(first)));

@@ -330,8 +330,8 @@ bool holds_numbers(const Node& node) {
 
 Answer read_answer_file(const std::string& path, const std::optional<std::string>& as) {
   if (holds_arrays(path) || holds_table(path) || holds_sheets(path)) {
-    Node root = holds_table(path) ? read_table(path) : holds_sheets(path) ? read_workbook(path) : read_arrays(path, as);
     try {
+      Node root = holds_table(path) ? read_table(path) : holds_sheets(path) ? read_workbook(path) : read_arrays(path, as);
       Answer answer = AnswerReader().read(root);
       answer.name = path;
       return answer;

@@ -91,6 +91,7 @@ struct TableEntry {
 class TableReader {
  public:
   TableReader(const std::string& path, std::string text) : path_(path), text_(std::move(text)), rest_(text_) {
+    refuse_other_encodings(rest_);
     if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
     const std::string_view first = rest_.substr(0, rest_.find('\n'));
     for (const char sign : {'\t', ';'})
@@ -111,6 +112,11 @@ class TableReader {
       const Index line = line_;
       const std::vector<std::string> found = fields();
       if (std::all_of(found.begin(), found.end(), [](const std::string& field) { return field.empty(); })) continue;
+      if (places[value_column] + 1 == header.size() && found.size() > header.size() && whole_number(found[header.size()]))
+        throw Error(
+            {"{0}:{1}: found {2},{3} as the value, which is two fields; write {2}.{3}, or \"{2},{3}\" in quotation marks",
+             "{0}:{1}：值写作 {2},{3}，成了两栏；请写 {2}.{3}，或加引号写 \"{2},{3}\""},
+            path_, line, visible(found[header.size() - 1]), visible(found[header.size()]));
       const auto field = [&](TableColumn column) { return places[column] < found.size() ? found[places[column]] : ""; };
       const auto number = [&](TableColumn column) {
         const std::string text = field(column);

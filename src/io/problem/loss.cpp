@@ -46,7 +46,7 @@ std::optional<Loss::Kind> kind_named(std::string_view name) {
 
 // The whole file: JSON, or what {"file": …} reads.
 Node read_loss_file(const std::string& path) {
-  if (path.ends_with(".json")) {
+  if (!path.ends_with(".npy") && !path.ends_with(".npz") && !path.ends_with(".safetensors")) {
     const InputFile file(path);
     Source source(file.fd());
     return read_json(source, {});
@@ -55,7 +55,11 @@ Node read_loss_file(const std::string& path) {
   Node reference{{}, "loss", Object{}};
   reference.as<Object>()->push_back({"file", {}, std::move(text)});
   root.as<Object>()->push_back({"loss", {}, std::move(reference)});
-  open_matrix_files(root, path, {".", true});
+  try {
+    open_matrix_files(root, path, {".", true});
+  } catch (const InputFault& fault) {  // which names the file
+    throw Error(fault.sentence());
+  }
   return std::move(root.as<Object>()->front().node);
 }
 
