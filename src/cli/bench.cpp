@@ -178,7 +178,7 @@ class Bench {
   }
 
   Rates rates(std::size_t i, double ms) const {
-    if (options_.device.is_cpu() && compute::is_view(plan_, plan_.steps[i])) return {};
+    if (options_.device.is_cpu() && compute::copies_nothing(plan_, plan_.steps[i])) return {};
     return rates_of(compute::cost_of(plan_, plan_.steps[i]), ms, options_.dtype);
   }
   Rates rates(std::size_t i) const { return rates(i, times_.step_ms[i].median); }

@@ -42,14 +42,33 @@ void declare_sizes(CommandLine& app, SizeTexts& texts) {
   declare_allow_outside(app, texts.allow_outside);
 }
 
+// "heads=1,d-k=64" as sizes.
+study::Sizes parse_sizes(std::string_view option, std::string_view text) {
+  study::Sizes sizes;
+  const std::vector<std::string_view> names = column_of(study::size_names, &study::SizeName::name);
+  for (const std::string_view item : split_at_commas(option, text)) {
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos)
+      throw Error({"{} '{}': expected a size and its number, such as heads=1", "{} '{}'：应为大小的名称和数，例如 heads=1"},
+                  option, text);
+    const study::SizeName& name = study::size_names[parse_choice(option, item.substr(0, equals), names)];
+    if (sizes.*name.size) throw Error({"{} '{}': {} stands there twice", "{} '{}'：{} 写了两次"}, option, text, name.name);
+    sizes.*name.size = parse_number(fmt::format("{} {}", option, name.name), item.substr(equals + 1), 1, name.most);
+  }
+  return sizes;
+}
+
 struct SizedProblem {
   Problem problem;
   const study::PublishedModel* model = nullptr;
 };
 
-// `packed`: where sizes or a model say nothing, all heads in one matrix. Without any of them the worked example.
-SizedProblem sized_problem(const SizeTexts& texts, bool packed, World& world) {
-  const study::Sizes sizes = sizes_from(texts);
+// `packed`: where sizes or a model say nothing, all heads in one matrix. Without any of them the worked example. A sweep
+// through numbers of tokens names the first one.
+SizedProblem sized_problem(const SizeTexts& texts, bool packed, World& world, const std::string& sweep = "") {
+  study::Sizes sizes = sizes_from(texts);
+  if (!sizes.tokens && texts.problem.empty() && (texts.model || sizes.any()) && sweep.starts_with("tokens="))
+    sizes.tokens = parse_sizes("--sweep", std::string_view(sweep).substr(0, sweep.find(','))).tokens;
   const std::string name = one_problem(texts.problem);
   if (texts.model && !texts.problem.empty())
     throw Error({"--model {} and the problem '{}': leave one of them out", "--model {} 和题目 '{}' 只能写一个"},
@@ -70,22 +89,6 @@ SizedProblem sized_problem(const SizeTexts& texts, bool packed, World& world) {
   }
   Problem problem = read_problem(name, world, texts.allow_outside);
   return {sizes.any() ? study::shaped(problem, sizes) : std::move(problem)};
-}
-
-// "heads=1,d-k=64" as sizes.
-study::Sizes parse_sizes(std::string_view option, std::string_view text) {
-  study::Sizes sizes;
-  const std::vector<std::string_view> names = column_of(study::size_names, &study::SizeName::name);
-  for (const std::string_view item : split_at_commas(option, text)) {
-    const std::size_t equals = item.find('=');
-    if (equals == std::string_view::npos)
-      throw Error({"{} '{}': expected a size and its number, such as heads=1", "{} '{}'：应为大小的名称和数，例如 heads=1"},
-                  option, text);
-    const study::SizeName& name = study::size_names[parse_choice(option, item.substr(0, equals), names)];
-    if (sizes.*name.size) throw Error({"{} '{}': {} stands there twice", "{} '{}'：{} 写了两次"}, option, text, name.name);
-    sizes.*name.size = parse_number(fmt::format("{} {}", option, name.name), item.substr(equals + 1), 1, name.most);
-  }
-  return sizes;
 }
 
 struct CostOptionTexts {
@@ -129,7 +132,7 @@ std::vector<std::string> changes_of_sweep(const std::string& text, const Problem
 void tell_cost(const CostOptionTexts& texts, World& world) {
   Output output(texts.output, page_or_json, style_from(texts.page, world), world);
   const Language language = language_from(texts.page.lang, world);
-  const SizedProblem sized = sized_problem(texts.sizes, false, world);
+  const SizedProblem sized = sized_problem(texts.sizes, false, world, texts.sweep.value_or(""));
   const std::string usual = sized.model != nullptr ? "f16" : "f64";
   const std::vector<std::string_view> types = column_of(study::number_types, &study::NumberType::name);
   const study::NumberType& type = study::number_types[parse_choice("--dtype", texts.dtype.value_or(usual), types)];

@@ -67,6 +67,10 @@ bool is_view(const Plan& plan, const Step& step) {
   return step.op == Op::split && step.arrangement != Arrangement::interleaved && plan.value(step.in[0]).shape.heads == 1;
 }
 
+bool copies_nothing(const Plan& plan, const Step& step) {
+  return is_view(plan, step) || (step.op == Op::merge && step.arrangement == Arrangement::side_by_side);
+}
+
 double operations(const Plan& plan) {
   double sum = 0;
   for (const Step& step : plan.steps) sum += cost_of(plan, step).operations;

@@ -29,5 +29,7 @@ Index exact_sum(Index a, Index b);
 
 // Whether the result of this split is there on the CPU without copying: heads side by side are views into their operand.
 bool is_view(const Plan& plan, const Step& step);
+// The same of any step: what the heads computed stands side by side from the start.
+bool copies_nothing(const Plan& plan, const Step& step);
 
 }  // namespace mha::compute

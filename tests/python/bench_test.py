@@ -48,7 +48,7 @@ class Bench(unittest.TestCase):
 
     def test_a_view_has_no_rate_and_no_step_is_faster_than_the_machine(self):
         steps = {step["step"]: step for step in self.times("--tokens", "300", "--d-model", "64", "--heads", "4")["steps"]}
-        for name in ("Q", "K", "V"):  # heads side by side, cut out of packed.Q …
+        for name in ("Q", "K", "V", "concat"):  # heads side by side: cut out of packed.Q …, written next to each other
             self.assertEqual((steps[name]["gflops"], steps[name]["gbytes_per_s"]), (0, 0))
         self.assertGreater(steps["packed.Q"]["gflops"], 0)
         page = run("bench", "--tokens", "300", "--d-model", "64", "--heads", "4", "--repeat", "3").stdout.decode()

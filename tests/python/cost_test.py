@@ -136,6 +136,10 @@ class Numbers(unittest.TestCase):
                          "Equal in all lines: parameters 2,362,368; multiply-adds 327,155,712")
         sweep = cost("--model", "llama-3-8b", "--tokens", "64", "--sweep", "heads")["sweep"]
         self.assertEqual([line["config"]["heads"] for line in sweep][:4], [8, 16, 32, 64])
+        for sizes in (["--model", "llama-2-7b"], ["--d-model", "512", "--heads", "8"]):  # the sweep says for how many tokens
+            self.assertEqual(cost(*sizes, "--sweep", "tokens=128,256"),
+                             cost(*sizes, "--tokens", "128", "--sweep", "tokens=128,256"))
+        self.assertEqual(len(cost("worked", "--sweep", "tokens=128,256")["sweep"]), 2)
         grouped = cost("--model", "llama-3-8b", "--tokens", "64", "--sweep", "kv-heads=8,32")["sweep"]
         self.assertEqual([line["parameters"]["total"] for line in grouped], [41_943_040, 67_108_864])
 
