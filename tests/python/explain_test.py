@@ -197,6 +197,32 @@ class Refusals(unittest.TestCase):
         self.refused("socres1[1,1]", words=('"scores1"',))
         self.refused("masked1[1,1]", words=("no step 'masked'", "weights"))
 
+    def test_what_is_given_has_a_page_too(self):
+        for arguments, symbol, value in ((["worked", "W_Q1[1,1]"], "W_Q⁽¹⁾", 1), (["worked", "W_O[1,3]"], "W_O", 1),
+                                         (["worked", "W_V2[3,1]", "--index-base", "1"], "W_V⁽²⁾", 1),
+                                         ([case_file("causal_bias_dv3"), "b_Q1[1]"], "b_Q⁽¹⁾", None),
+                                         ([case_file("cross_3x5"), "X_kv[2,1]"], "X_kv", None),
+                                         ([case_file("gqa_6q_2kv"), "W_K2[1,1]"], "W_K⁽ᵏᵛ²⁾", None),
+                                         ([case_file("fused_qkv_bias_3x8"), "W_QKV[1,1]"], "W_Q", None),
+                                         (["block", "norm.gamma[1]"], "γ", None), (["stack", "layer2.W_Q1[2,1]"], "W_Q⁽¹⁾", None)):
+            result = run("explain", *arguments)
+            self.assertEqual((result.returncode, result.stderr), (0, b""), arguments)
+            self.assertIn("given, not computed", result.stdout.decode())
+            self.assertIn(symbol, result.stdout.decode())
+            entry, = explained(*arguments)["entries"]
+            if value is not None:
+                self.assertEqual(entry["value"], value)
+        problem = json.loads((SOURCE / "tests/cases/causal_bias_dv3/problem.json").read_text())
+        for i, number in enumerate(problem["heads"][0]["b_Q"]):
+            self.assertEqual(explained(case_file("causal_bias_dv3"), f"b_Q1[{i + 1}]")["entries"][0]["value"], number)
+        for i, row in enumerate(problem["heads"][1]["W_V"]):
+            values = [entry["value"] for entry in explained(case_file("causal_bias_dv3"), f"W_V2[{i + 1},*]")["entries"]]
+            self.assertEqual(values, row)
+        self.refused("worked", "W_Q3[1,1]", words=("heads 1 to 2",))
+        self.refused("worked", "W_Q1[5,1]", words=("W_Q has rows 1 to 4 and columns 1 to 2",))
+        self.refused("worked", "b_Q1[1]", words=("b_Q1",))
+        self.refused("worked", "Y[1]", words=("such as Y[2,1]",))
+
     def test_names_as_a_page_prints_them(self):
         for copied, typed in (("S⁽²⁾[1,2]", "S2[1,2]"), ("head⁽¹⁾[ 2 , 1 ]", "head1[2,1]"), ("Y[1, *]", "Y[1,*]")):
             self.assertEqual(run("explain", copied).stdout, run("explain", typed).stdout)

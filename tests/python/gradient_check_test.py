@@ -217,6 +217,22 @@ class Right(unittest.TestCase):
         self.assertIn("--loss", report["message"])
         self.assertEqual(check(problem, work_of(trace), "--loss", "sum")["given"], 40)
 
+    def test_they_count_where_some_are_given_or_asked_for(self):
+        folder = SOURCE / "tests/cases/gradient_worked_target"
+        trace = work_of(json.loads((folder / "trace.json").read_text()))
+        whole = check(folder / "problem.json", trace)
+        forward = {key: value for key, value in trace.items() if key != "gradients"}
+        report = check(folder / "problem.json", forward)
+        steps = {"Q", "K", "V", "scores", "scaled", "weights", "head_output"}
+        self.assertEqual((report["verdict"], report["score"], report["given"], report["of"]), ("right", 1, 2 * len(steps) + 2, 16))
+        self.assertLess(report["of"], whole["of"])
+        self.assertFalse([step for step in report["steps"] if step["step"].startswith("d")])
+        blank = forward | {"dY": [[None] * 4] * 3}  # named, and left blank
+        self.assertEqual(check(folder / "problem.json", blank)["of"], whole["of"])
+        report = check(folder / "problem.json", forward, "--require", "dA")
+        self.assertEqual((report["verdict"], report["of"]), ("incomplete", 18))
+        self.assertLess(report["score"], 1)
+
     def test_some_are_required(self):
         folder = SOURCE / "tests/cases/gradient_worked_target"
         trace = work_of(json.loads((folder / "trace.json").read_text()))

@@ -178,6 +178,8 @@ Report Checker::judge(io::Answer answer, Budget& budget, bool cut_off) const {
   }
   if (!backward_.empty()) check_backwards(given, precision, report);
   report.of = nothing_given().of;
+  report.asks_for_gradients =
+      report.has_gradients() || std::any_of(answer.left_blank.begin(), answer.left_blank.end(), is_gradient);
   const auto is_judged = [](const StepVerdict& step) {  // X is the problem's own
     return step.verdict != Verdict::not_given && (step.step != StepId::X || step.verdict == Verdict::wrong);
   };

@@ -31,6 +31,9 @@ void grade(Report& report, const Grading& grading) {
   const auto is_given = [](const StepVerdict& step) {
     return step.step != StepId::X && step.verdict != Verdict::not_given;
   };
+  if (!report.asks_for_gradients)
+    report.of -= static_cast<Index>(std::erase_if(
+        report.steps, [&](const StepVerdict& step) { return is_gradient(step.step) && !grading.requires_it(step); }));
   report.given =
       std::min(report.of, static_cast<Index>(std::count_if(report.steps.begin(), report.steps.end(), is_given))) -
       report.inferred;

@@ -127,6 +127,7 @@ struct Report {
 
   // As it is graded.
   Index given = 0, of = 0;         // matrices, without X
+  bool asks_for_gradients = true;  // not of an answer that names none: they count only where they are required
   std::vector<LayerStep> lacking;  // steps that are required and not given for all heads
   double score = 0;                // from 0 to 1
 

@@ -13,6 +13,9 @@ constexpr Text row_word = {"row", "行"};
 constexpr Text column_word = {"column", "列"};
 constexpr Text layer_word = {"layer", "层"};
 
+constexpr Text entry_is = {"an entry is a matrix, its row and its column, such as Y[2,1] or A1[2,*] for a row",
+                           "元素由矩阵、行和列组成，例如 Y[2,1]，或整行 A1[2,*]"};
+
 // "layer2.A12[3,*]" as "2", "A", "12", "3", "*".
 struct EntryParts {
   std::string_view layer, name, head, row, column;
@@ -25,10 +28,8 @@ template <typename... Parts>
 
 EntryParts parts_of(std::string_view text) {
   const std::size_t open = text.find('['), comma = text.find(',', open);
-  const bool one_number = comma == std::string_view::npos && names_gradient(text);  // of a bias, γ or β
-  if (open == std::string_view::npos || (comma == std::string_view::npos && !one_number) || text.back() != ']')
-    refuse(text, {"an entry is a matrix, its row and its column, such as Y[2,1] or A1[2,*] for a row",
-                  "元素由矩阵、行和列组成，例如 Y[2,1]，或整行 A1[2,*]"});
+  const bool one_number = comma == std::string_view::npos;  // of a bias, γ or β
+  if (open == std::string_view::npos || text.back() != ']') refuse(text, entry_is);
   std::string_view name = text.substr(0, open), layer;
   constexpr std::string_view prefix = "layer";
   if (const std::size_t dot = name.find('.');
@@ -87,12 +88,12 @@ class Meaning {
         problem_(problem.layer(layer_.value_or(0))),
         plan_(plan) {
     if (backward_) parts_.name.remove_prefix(1);
-    if (backward_ && problem_.fused && (parts_.name == "W_QKV" || parts_.name == "b_QKV")) cut_fused();
+    if (problem_.fused && (parts_.name == "W_QKV" || parts_.name == "b_QKV")) cut_fused();
   }
 
   EntryRange range() const {
-    if (backward_)
-      if (const std::optional<EntryRange> parameter = parameter_range()) return *parameter;
+    if (const std::optional<EntryRange> given = given_range()) return *given;
+    if (parts_.row.empty()) refuse(text_, entry_is);
     const StepId step = placed(this->step(), problem_.is_post_norm());
     if (!layer_ && !is_of_no_layer(step))
       refuse(text_,
@@ -103,11 +104,11 @@ class Meaning {
       refuse(text_, {"this problem has no step '{}'; its steps are {}", "这道题没有步骤 '{}'；它的步骤有 {}"},
              name_of(step).id, steps());
     EntryRange range{step, layer_.value_or(0), 0, {}, {}};
-    if (backward_) range.gradient = plan_.gradient(*value);
+    if (backward_) range.value = plan_.gradient(*value);
     if (name_of(step).per_head) range.head = head(step);
     const Shape& shape = plan_.value(*value).shape;
-    range.row = place(parts_.row, shape.rows, row_word, step, shape);
-    range.column = place(parts_.column, shape.cols, column_word, step, shape);
+    range.row = place(parts_.row, shape.rows, row_word, name_of(step).id, shape);
+    range.column = place(parts_.column, shape.cols, column_word, name_of(step).id, shape);
     return range;
   }
 
@@ -132,28 +133,38 @@ class Meaning {
     text = own_number_;
   }
 
-  // dL/d of a parameter, of X_kv, or a part that the page names, "dX_K1", "dV_head1"; nothing where the name is no such.
-  std::optional<EntryRange> parameter_range() const {
+  // The name of what is given, a parameter or X_kv, and backwards of dL/d of it, or of a part that the page names, "dX_K1",
+  // "dV_head1"; none for all else.
+  std::string name_of_given(const Value& value) const {
+    if (backward_ != (value.gradient != Value::Gradient::none)) return "";
+    const Value& of = backward_ ? plan_.value(value.of) : value;
+    const bool is_input = of.role == Value::Role::input;
+    if (value.gradient == Value::Gradient::part)
+      return (of.step || is_input) && value.symbol.starts_with('d') ? value.symbol.substr(1) : "";
+    const bool is_given = !of.step && (of.role == Value::Role::weight || of.role == Value::Role::bias || is_input);
+    return is_given && (!backward_ || value.gradient == Value::Gradient::whole) ? key_of(of.symbol) : "";
+  }
+
+  // Nothing where the name is no such.
+  std::optional<EntryRange> given_range() const {
     const std::string whole = std::string(parts_.name) + std::string(parts_.head);
     for (std::size_t id = 0; id < plan_.values.size(); ++id) {
       const Value& value = plan_.values[id];
-      if (value.gradient == Value::Gradient::none) continue;
-      const Value& of = plan_.value(value.of);
-      const bool is_value = of.step || of.role == Value::Role::input;
-      const bool part = value.gradient == Value::Gradient::part && is_value && value.symbol.starts_with('d');
-      if (!part && (value.gradient != Value::Gradient::whole || of.step)) continue;
-      const std::string key = part ? value.symbol.substr(1) : key_of(of.symbol);
+      const std::string key = name_of_given(value);
+      if (key.empty()) continue;
       const bool in_layer = layer_ ? value.layer == *layer_ : key.starts_with("final_norm");
       if (!in_layer || !whole.starts_with(key)) continue;
       const std::string number_text = whole.substr(key.size());
       const std::optional<Index> number = whole_number(number_text);
       if (!number_text.empty() && (!number || !value.per_head)) continue;
-      if (part && number_text.empty() && value.per_head) continue;  // what is summed over the heads has the same name
+      const bool is_part = value.gradient == Value::Gradient::part;
+      if (is_part && number_text.empty() && value.per_head) continue;  // what is summed over the heads has the same name
       const Index own = number.value_or(base_) - base_, heads = value.shape.heads;
       if (own < 0 || own >= heads || (number_text.empty() && heads > 1))
         refuse(text_, {"{} of which head? This problem has {}", "是哪个头的 {}？这道题有{}"}, key,
                range_of({"head", "头"}, heads));
-      EntryRange range{plan_.writer_of(static_cast<ValueId>(id))->id,
+      const Step* const writer = plan_.writer_of(static_cast<ValueId>(id));
+      EntryRange range{writer != nullptr ? writer->id : StepId::Q,
                        value.layer,
                        own * (problem_.heads / heads),
                        {},
@@ -161,8 +172,8 @@ class Meaning {
                        static_cast<ValueId>(id)};
       range.row = parts_.row.empty() && value.shape.rows == 1
                       ? std::optional<Index>(0)
-                      : place(parts_.row, value.shape.rows, row_word, range.step, value.shape);
-      range.column = place(parts_.column, value.shape.cols, column_word, range.step, value.shape);
+                      : place(parts_.row, value.shape.rows, row_word, key, value.shape);
+      range.column = place(parts_.column, value.shape.cols, column_word, key, value.shape);
       return range;
     }
     return std::nullopt;
@@ -215,7 +226,7 @@ class Meaning {
     return *number - base_;
   }
 
-  std::optional<Index> place(std::string_view number_text, Index count, const Text& what, StepId step,
+  std::optional<Index> place(std::string_view number_text, Index count, const Text& what, std::string_view name,
                              const Shape& shape) const {
     if (number_text == "*") return std::nullopt;
     const std::optional<Index> number = whole_number(number_text);
@@ -223,8 +234,8 @@ class Meaning {
       refuse(text_, {"'{}' is no {}; write a number, or * for all", "'{}' 不是{}号；请写数字，或用 * 表示全部"},
              number_text, what);
     if (*number < base_ || *number >= count + base_)
-      refuse(text_, {"there is no {0} {1}; {2} has {3} and {4}", "没有第 {1} {0}；{2} 有{3}、{4}"}, what, *number,
-             name_of(step).id, range_of(row_word, shape.rows), range_of(column_word, shape.cols));
+      refuse(text_, {"there is no {0} {1}; {2} has {3} and {4}", "没有第 {1} {0}；{2} 有{3}、{4}"}, what, *number, name,
+             range_of(row_word, shape.rows), range_of(column_word, shape.cols));
     return *number - base_;
   }
 

@@ -108,8 +108,7 @@ class ExplanationWriter {
     const show::Scene& scene = show::scene_of(layers_, entry.value);
     const Value& value = scene.plan.value(entry.value);
     if (scene.is_stack() && !(value.step && is_of_no_layer(*value.step))) json_.integer("layer", scene.layer + 1);
-    if (value.step) json_.text("step", name_of(*value.step).id);
-    if (value.gradient != Value::Gradient::none) json_.text("step", value.symbol);
+    json_.text("step", value.step ? std::string(name_of(*value.step).id) : value.symbol);
     if (value.per_head) json_.integer("head", entry.place.head + 1);
     json_.integer("row", entry.at.row + 1);
     json_.integer("column", entry.at.column + 1);
@@ -176,7 +175,7 @@ class ExplanationWriter {
 };
 
 ValueId value_of(const Plan& plan, const EntryRange& range) {
-  return range.gradient ? *range.gradient : plan.find(range.step, range.layer).value();
+  return range.value ? *range.value : plan.find(range.step, range.layer).value();
 }
 
 }  // namespace

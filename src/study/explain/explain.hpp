@@ -11,9 +11,9 @@ namespace mha::study {
 struct EntryRange {
   StepId step;
   int layer = 0;
-  Index head = 0;                        // of the query heads; 0 for what belongs to all
-  std::optional<Index> row, column;      // nothing: all
-  std::optional<ValueId> gradient = {};  // instead of the step's result: dL/d of it, or of a parameter
+  Index head = 0;                     // of the query heads; 0 for what belongs to all
+  std::optional<Index> row, column;   // nothing: all
+  std::optional<ValueId> value = {};  // instead of the step's result: what is given, or dL/d of either
 };
 
 // Whether a word is meant as an entry rather than as the name of a file or an example.

@@ -75,9 +75,10 @@ class ExplanationPage {
         writer != nullptr ? layers_[static_cast<std::size_t>(writer->layer)] : show::scene_of(layers_, entry.value);
     const Value& value = scene.plan.value(entry.value);
     if (!entry.derivation) {
-      const std::string title = page_.say(name_of(*value.step).title);
-      page_.add(
-          show::StepHeading{std::nullopt, title, value.symbol, fmt::format("{}×{}", value.shape.rows, value.shape.cols)});
+      const bool is_input = value.role == Value::Role::input;
+      const std::string title = page_.say(is_input ? name_of(StepId::X).title : Text{"Parameter", "参数"});
+      page_.add(show::StepHeading{std::nullopt, title, symbol(scene, entry.value, entry.place),
+                                  fmt::format("{}×{}", value.shape.rows, value.shape.cols)});
       return page_.caption({"given, not computed", "已知，不需计算"});
     }
     const Step& step = *entry.derivation->step;
