@@ -164,6 +164,7 @@ class Check {
     std::vector<io::AnswerSource> answers;
     if (!is_class) common_ = checker_for(read_problem(*texts_.problem, world_, texts_.allow_outside));
     if (common_) expect_required_steps();
+    if (common_) warn_of({&common_->problem, 1}, page_, world_);
     if (!texts_.answers.empty()) answers = io::find_answers(texts_.answers, world_.input, texts_.as, &passed_over_);
     if (!is_class) return answers;
     if (grading_.required.empty()) grading_.required = {choice_from("all", "--require")};

@@ -23,7 +23,7 @@ struct CompareOptions {
     return chosen == changes.end() ? nullptr : &study::head_changes[static_cast<std::size_t>(chosen - changes.begin())];
   }
   bool with_itself() const { return mistake || change() != nullptr; }
-  bool full = false, pause = false, allow_outside = false;
+  bool pause = false, allow_outside = false;
   PageOptionTexts page;
   OutputTexts output;
 };
@@ -115,7 +115,6 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
 
 void compare_problems(const CompareOptions& options, World& world) {
   show::PageOptions page = page_from(options.page, world);
-  page.full = options.full;
   Output output(options.output, page_or_json, style_from(options.page, world), world);
   const std::vector<Problem> problems = read_problems(options.problems, world, options.allow_outside);
   choose(options.selection, problems, page);
@@ -162,7 +161,7 @@ Action setup_compare(CommandLine& app) {
   for (std::size_t i = 0; i < study::head_changes.size(); ++i)
     declare_flag(app, study::head_changes[i].option, options->changes[i], study::head_changes[i].help);
   declare_selection(app, options->selection);
-  declare_flag(app, "--full", options->full, {"print large matrices whole", "完整打印大矩阵"});
+  declare_flag(app, "--full", options->page.full, {"print large matrices whole", "完整打印大矩阵"});
   declare_output(app, options->output, page_or_json);
   declare_pause(app, options->pause);
   declare_page_options(app, options->page);

@@ -13,7 +13,7 @@ struct DecodeTexts {
   SelectionTexts selection;
   OutputTexts output;
   PageOptionTexts page;
-  bool full = false, allow_outside = false;
+  bool allow_outside = false;
   ComputationOptionTexts computation;
 };
 
@@ -21,7 +21,6 @@ void tell_decoding(const DecodeTexts& texts, World& world) {
   Output output(texts.output, page_json_or_steps, style_from(texts.page, world), world);
   const Arithmetic arithmetic = arithmetic_from(texts.computation);
   show::PageOptions page = page_from(texts.page, world, arithmetic.rounding.value_or(show::PageOptions{}.precision));
-  page.full = texts.full;
   const std::string name = one_problem(texts.problem, "causal");
   Problem problem = read_problem(name, world, texts.allow_outside);
   choose_one_item(texts.computation, page, problem);
@@ -33,7 +32,7 @@ void tell_decoding(const DecodeTexts& texts, World& world) {
   compute::RunOptions options{
       {}, arithmetic.dtype, arithmetic.rounding, device_from(arithmetic, world), arithmetic.threads};
   const study::Decoding decoding = study::decode(problem, prompt, page.index_base, std::move(options));
-  warn_of({&problem, 1}, page, world);
+  warn_of(problem, decoding.whole, decoding.run, page, world);
   if (output.kind() == Format::Kind::json)
     study::write_decoding(output.sink(), problem, decoding, page.selection);
   else if (output.kind() == Format::Kind::steps)
@@ -57,7 +56,7 @@ Action setup_decode(CommandLine& app) {
   declare_computation_options(app, texts->computation);
   declare_page_options(app, texts->page);
   declare_allow_outside(app, texts->allow_outside);
-  declare_flag(app, "--full", texts->full, {"print large matrices whole", "完整打印大矩阵"});
+  declare_flag(app, "--full", texts->page.full, {"print large matrices whole", "完整打印大矩阵"});
   declare_examples(app, {},
                    {{"mha decode                                 ", {"the example causal", "示例 causal"}},
                     {"mha decode mine.json --prompt 3            ", {"first three at once", "先算三个词元"}},

@@ -91,9 +91,9 @@ void explain_entries(const ExplainTexts& texts, World& world) {
   std::vector<study::ExplainedRange> ranges;
   for (const std::string& entry : entries)
     ranges.push_back({study::parse_entry(entry, problem, plan, page.index_base), {}});
-  warn_of({&problem, 1}, page, world);
   output.open();
   const Trace trace = trace_of(plan, ranges, depth, arithmetic, world);
+  warn_of(problem, plan, trace, page, world);
   if (json) page.index_base = 1;  // as in all files
   const show::Scenes layers = show::scenes_of(problem, plan, trace, page);
   for (study::ExplainedRange& explained : ranges) explained.entries = study::explain(layers, explained.range, depth);

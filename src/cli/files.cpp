@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "compute/engine.hpp"
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "io/files/paths.hpp"
@@ -115,10 +116,19 @@ Problem read_problem(const std::string& name, World& world, bool allow_outside) 
   return problem;
 }
 
+void warn_of(const Problem& problem, const Plan& plan, const Trace& trace, const show::PageOptions& page, World& world,
+             bool by_name) {
+  for (const std::string& warning : show::warnings(problem, plan, trace, page))
+    tell_line(world, (by_name ? problem.name + ": " : "") + warning);
+}
+
 void warn_of(std::span<const Problem> problems, const show::PageOptions& page, World& world) {
-  for (const Problem& problem : problems)
-    for (const std::string& warning : show::warnings(problem, page))
-      tell_line(world, (problems.size() > 1 ? problem.name + ": " : "") + warning);
+  for (const Problem& problem : problems) {
+    const Plan plan = make_plan(problem);
+    compute::RunOptions options;
+    options.keep = compute::values_to_keep(plan, Selection{}, false);
+    warn_of(problem, plan, compute::run(plan, options), page, world, problems.size() > 1);
+  }
 }
 
 std::string one_problem(const std::vector<std::string>& names, const char* otherwise) {

@@ -13,7 +13,11 @@ namespace mha::cli {
 // only with `allow_outside`. It and they are inputs of the world from then on.
 Problem read_problem(const std::string& name, World& world, bool allow_outside = false);
 
-// On stderr, what the person should know before trusting the numbers; of several problems under the name of each.
+// On stderr, what the person should know before trusting the numbers that were computed; of one of several problems under
+// its name.
+void warn_of(const Problem& problem, const Plan& plan, const Trace& trace, const show::PageOptions& page, World& world,
+             bool by_name = false);
+// The same of problems, which are computed for it.
 void warn_of(std::span<const Problem> problems, const show::PageOptions& page, World& world);
 
 // The one that is named, else this example.

@@ -9,21 +9,22 @@ namespace {
 
 struct InspectOptions {
   std::vector<std::string> problems;
-  bool full = false, allow_outside = false;
+  bool allow_outside = false;
   PageOptionTexts page;
   OutputTexts output;
 };
 
 void inspect_problems(const InspectOptions& options, World& world) {
   show::PageOptions page = page_from(options.page, world);
-  page.full = options.full;
   Output output(options.output, page_or_json, style_from(options.page, world), world);
   if (output.kind() == Format::Kind::json) page.index_base = 1;  // as all files
   const std::vector<std::string> names = options.problems.empty() ? std::vector<std::string>{"worked"} : options.problems;
   const std::vector<Problem> problems = read_problems(names, world, options.allow_outside);
-  warn_of(problems, page, world);
   output.open();
-  const study::Inspection inspection = study::inspect(problems, page);
+  const study::Inspection inspection =
+      study::inspect(problems, page, [&](const Problem& problem, const Plan& plan, const Trace& trace) {
+        warn_of(problem, plan, trace, page, world, problems.size() > 1);
+      });
   if (output.kind() == Format::Kind::json)
     write_inspection(output.sink(), inspection, problems, page);
   else
@@ -38,7 +39,7 @@ Action setup_inspect(CommandLine& app) {
   declare_arguments(app, "PROBLEM", options->problems,
                     {"one or several: files, - or examples' names (default: worked)",
                      "一道或几道题目：文件、- 或示例的名称（默认 worked）"});
-  declare_flag(app, "--full", options->full, {"print large matrices whole", "完整打印大矩阵"});
+  declare_flag(app, "--full", options->page.full, {"print large matrices whole", "完整打印大矩阵"});
   declare_output(app, options->output, page_or_json);
   declare_page_options(app, options->page);
   declare_allow_outside(app, options->allow_outside);

@@ -130,6 +130,7 @@ show::PageOptions page_from(const PageOptionTexts& texts, const World& world, in
   show::PageOptions page;
   page.precision = texts.precision ? parse_number("--precision", *texts.precision, 0, 17) : decimals;
   page.language = language_from(texts.lang, world);
+  page.full = texts.full;
   if (texts.index_base) page.index_base = parse_number("--index-base", *texts.index_base, 0, 1);
   return page;
 }

@@ -141,10 +141,11 @@ Loss loss_from(const std::optional<std::string>& text, const Problem& problem, W
 // --format, for every command that prints in more than one.
 void declare_format(CommandLine& app, std::optional<std::string>& text, Kinds kinds);
 
-// --lang, --precision, --index-base, --width, --color, --math, --ascii, --fragment, as written on the command line.
+// --lang, --precision, --index-base, --width, --color, --math, --ascii, --fragment, as written on the command line; and
+// --full, which a command that shows matrices declares.
 struct PageOptionTexts {
   std::optional<std::string> lang, precision, index_base, width, color, math;
-  bool ascii = false, fragment = false;
+  bool ascii = false, fragment = false, full = false;
 };
 // Without `numbers`, of a page that counts and has no --precision and --index-base.
 void declare_page_options(CommandLine& app, PageOptionTexts& texts, bool numbers = true);

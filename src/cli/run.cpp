@@ -65,10 +65,7 @@ class Run {
     if (!texts_.quiet && !shows_any_step())
       tell(world_, {"this problem has none of the steps that --steps names, so none is shown",
                     "这道题没有 --steps 所列的步骤，因此没有内容可显示"});
-    if (!texts_.quiet) {
-      warn_of({&problem_, 1}, request_.page, world_);
-      warn_of_overflow();
-    }
+    if (!texts_.quiet) warn_of(problem_, plan_, trace_, request_.page, world_);
     const Exit written = write_files(files);
     if (written != Exit::fine || opened != Exit::fine) return std::max(written, opened);
     if (request_.against_cpu) return write_comparison();
@@ -78,43 +75,6 @@ class Run {
   }
 
  private:
-  static bool is_no_mask(const Value& value) {
-    if (value.role != Value::Role::mask) return false;
-    std::vector<double> room;
-    const auto adds = [](double number) { return number < std::numeric_limits<double>::infinity(); };
-    for (Index i = 0; i < value.shape.batch * value.shape.heads * value.shape.rows; ++i)
-      if (const double* row = value.constant->row(i, room); !std::all_of(row, row + value.shape.cols, adds)) return true;
-    return false;
-  }
-
-  // Of what was kept. −∞ belongs into masked scores, and nowhere else.
-  void warn_of_overflow() {
-    for (const Step& step : plan_.steps) {
-      const auto& numbers = trace_.values[static_cast<std::size_t>(step.out)];
-      const Value& value = plan_.value(step.out);
-      if (!value.step || numbers == nullptr) continue;
-      const auto is_fine = [&](double x) { return std::isfinite(x) || (x < 0 && value.step == StepId::masked); };
-      const double* end = numbers->data() + numbers->size();
-      const double* at = std::find_if_not(numbers->data(), end, is_fine);
-      if (at == end) continue;
-      const Index head = (at - numbers->data()) / (value.shape.rows * value.shape.cols) % value.shape.heads;
-      const Index base = request_.page.index_base;
-      const std::optional<Index> number = value.per_head ? std::optional(head + base) : std::nullopt;
-      if (std::any_of(plan_.values.begin(), plan_.values.end(), is_no_mask))
-        return tell(world_,
-                    {"an added mask holds NaN or ∞, which make masked scores and weights NaN: it may hold numbers and -inf",
-                     "所加的掩码中有 NaN 或 ∞，会使掩码后的分数和权重成为 NaN：其中只能有数和 -inf"});
-      const std::string layer =
-          problem_.layers.empty() ? "" : say(world_.language, show::phrase::in_layer, step.layer + base);
-      return tell(
-          world_,
-          {"{}{} {}: numbers pass what {} can hold and are infinite or NaN, as is what follows from them; use smaller "
-           "ones in X or the weights",
-           "{}{} {}：数超出了 {} 的范围，成为无穷大或 NaN，由它们得出的也是如此；请减小 X 或权重中的数"},
-          layer, name_of(*value.step).title, show::symbol(*value.step, number), dtype_name(request_.arithmetic.dtype));
-    }
-  }
-
   // Where nothing but binary files is asked for, the numbers go there while they are computed, and nobody keeps them.
   bool streams() const {
     return !texts_.gradient && !exports_.empty() && exports_.size() == request_.outputs.size() && !request_.against_cpu;

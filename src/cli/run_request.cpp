@@ -46,7 +46,6 @@ show::PageOptions page_of_run(const RunOptionTexts& texts, const World& world, c
   if (texts.gradient) choose_gradients(texts, page.selection);
   if (texts.work)
     page.work = static_cast<show::PageOptions::Work>(parse_choice("--work", *texts.work, {"first", "all", "none"}));
-  page.full = texts.full;
   return page;
 }
 
@@ -100,7 +99,7 @@ void declare_run_options(CommandLine& app, RunOptionTexts& texts) {
                   "不打印页面，而打印每一步与 CPU 双精度结果的差，以及算术允许的差"});
   declare_page_options(app, texts.page);
   declare_allow_outside(app, texts.allow_outside);
-  declare_flag(app, "--full", texts.full, {"print large matrices whole", "完整打印大矩阵"});
+  declare_flag(app, "--full", texts.page.full, {"print large matrices whole", "完整打印大矩阵"});
   declare_option(app, "--view", texts.view, "map|lines",
                  {"of an .svg: a map of the weights, or lines from queries to keys (map)",
                   "用于 .svg：权重的热图，或从查询到键的连线（map）"});

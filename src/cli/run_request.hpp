@@ -11,7 +11,7 @@ struct RunOptionTexts {
   std::vector<std::string> problem, output;
   std::optional<std::string> format, work, against, view, columns;
   SelectionTexts selection;
-  bool full = false, with_weights = false, pause = false, quiet = false;
+  bool with_weights = false, pause = false, quiet = false;
   PageOptionTexts page;
   bool allow_outside = false;
   ComputationOptionTexts computation;

@@ -93,6 +93,18 @@ class Compare(unittest.TestCase):
         labelled = page("compare", "causal", "--mistake", "mask_ignored", "--steps", "weights")
         self.assertRegex(labelled, r"\n +The  +⎡")
 
+    def test_a_difference_never_reads_0(self):
+        with tempfile.TemporaryDirectory() as folder:
+            left, right = Path(folder, "a.json"), Path(folder, "b.json")
+            left.write_text(json.dumps(PER_HEAD | {"X": [[1, 0], [0, 0.5]]}))
+            for by, told in ((1e-5, "largest difference 1e-05 at [2,2]: 0.5 and 0.50001"),
+                             (3e-8, "largest difference 3e-08 at [2,2]: 0.5 and 0.50000003"),
+                             (0.25, "largest difference 0.250 at [2,2]: 0.500 and 0.750")):
+                right.write_text(json.dumps(PER_HEAD | {"X": [[1, 0], [0, 0.5 + by]]}))
+                text = page("compare", left, right)
+                self.assertIn(told, text)
+                self.assertNotRegex(text, "largest difference -?0(\\.0+)? ")
+
     def test_packed_equals_per_head(self):
         with tempfile.TemporaryDirectory() as folder:
             left, right = Path(folder, "a.json"), Path(folder, "b.json")

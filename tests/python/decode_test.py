@@ -550,6 +550,21 @@ class Decoding(unittest.TestCase):
                 told = set(report["mistakes"]) - ({"rope_missing", "rope_along_heads"} if (mistake, right) == ("rope_restarted keys", 1) else set())
                 self.assertEqual(told, {mistake.split()[0]}, about)
 
+    def test_what_is_no_number_is_not_called_equal(self):
+        problem = json.loads((SOURCE / "data" / "causal.json").read_text())
+        problem["X"][2] = [1e200 * (number + 1) for number in problem["X"][2]]
+        text = json.dumps(problem).encode()
+        trace = json.loads(output("run", "-", "-q", "--format", "json", input=text))
+        rows = {i for head in trace["heads"] for step in head.values() if isinstance(step, list)
+                for i, row in enumerate(step, 1) if "nan" in row}
+        self.assertEqual(rows, {3})
+        told = decoded("-", problem=problem)
+        self.assertEqual(told["difference"], "nan")
+        schema().validate(told)
+        for language, sentence in (("en", "Not comparable, since they hold NaN here and in `mha run`: rows 3."),
+                                   ("zh", "第 3 行中有 NaN，在 `mha run` 中也是，因此无法比较。")):
+            self.assertIn(sentence, " ".join(output("decode", "-", "--lang", language, input=text).split()))
+
     def test_files_and_formats(self):
         with tempfile.TemporaryDirectory() as folder:
             output("decode", "causal", "-o", f"{folder}/d.json")

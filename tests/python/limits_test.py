@@ -47,6 +47,16 @@ class Limits(unittest.TestCase):
             result = run("run", path, "-o", os.devnull, *options)
             self.assertEqual((result.returncode, len(result.stderr.splitlines())), (0, 1 if words else 0), options)
             self.assertIn(words, result.stderr.decode())
+        again = self.folder / "again.json"
+        again.write_text(json.dumps(text | {"title": "again"}), encoding="utf-8")
+        answer = self.folder / "answer.json"
+        answer.write_text('{"Q1": [[1e200], [2]]}', encoding="utf-8")
+        for command in (["explain", path, "Q2[1,1]"], ["decode", path], ["inspect", path], ["inspect", path, again],
+                        ["compare", path, "--mistake", "no_scale"], ["compare", path, again], ["mistakes", path],
+                        ["gradient", path, "--loss", "sum", "--with-forward"], ["check", path, answer]):
+            told = [line for line in run(*command).stderr.decode().splitlines() if "numbers pass what f64 can hold" in line]
+            self.assertEqual(len(told), command.count(path) + command.count(again), (command, told))
+            self.assertIn("Masked scores M⁽¹⁾" if command[0] == "inspect" else "Queries Q⁽²⁾", told[0])  # of what is kept
         for fine in ("causal", "worked", "padding"):  # −∞ is in its place there
             self.assertEqual(run("run", fine, "-o", os.devnull).stderr, b"")
 

@@ -55,30 +55,15 @@ class MaskReason {
   Index query_, key_;
 };
 
-constexpr std::size_t most_names = 3;   // queries told by name; more are told by number
-constexpr std::size_t most_ranges = 6;  // of numbers
-constexpr std::size_t most_items = 5;   // items of the batch with a sentence of their own
+constexpr std::size_t most_names = 3;  // queries told by name; more are told by number
+constexpr std::size_t most_items = 5;  // items of the batch with a sentence of their own
 
 using Indices = std::vector<Index>;  // ascending
 
-// "1–3, 7"
-std::string ranges_text(const Scene& scene, const Indices& indices) {
-  const Language language = scene.options.language;
-  std::string text;
-  std::size_t count = 0;
-  for (std::size_t first = 0; first < indices.size();) {
-    std::size_t last = first;
-    while (last + 1 < indices.size() && indices[last + 1] == indices[last] + 1) ++last;
-    if (++count > most_ranges) return say(language, {"{}, … ({} in all)", "{}、…（共 {} 个）"}, text, indices.size());
-    if (first > 0) text += say(language, phrase::comma);
-    text += range_text(indices[first], indices[last], scene.options.index_base);
-    first = last + 1;
-  }
-  return text;
-}
-
 Words query_names(const Scene& scene, Index item, const Indices& queries) {
-  if (queries.size() > most_names) return say(scene.options.language, phrase::queries, ranges_text(scene, queries));
+  if (queries.size() > most_names)
+    return say(scene.options.language, phrase::queries,
+               ranges_text(scene.options.language, queries, scene.options.index_base));
   Words words;
   for (const Index query : queries) {
     if (!words.empty()) words.add(say(scene.options.language, phrase::comma));
@@ -99,7 +84,9 @@ std::vector<Words> keyless_sentences(const Scene& scene, Index item, const std::
   for (const auto& [queries, heads] : heads_of) {
     const bool in_all = static_cast<Index>(heads.size()) == scene.problem.heads;
     const Text phrase = heads.size() == 1 ? Text{" in head {}", "在头 {} 中"} : Text{" in heads {}", "在头 {} 中"};
-    const std::string where = in_all ? "" : say(scene.options.language, phrase, ranges_text(scene, heads));
+    const std::string where =
+        in_all ? ""
+               : say(scene.options.language, phrase, ranges_text(scene.options.language, heads, scene.options.index_base));
     result.push_back(keyless_sentence(scene, item, queries, where));
   }
   return result;
@@ -125,6 +112,47 @@ std::vector<Indices> heads_alike(const Problem& problem) {
   for (const auto& [first, heads] : alike)
     if (heads.size() > 1) result.push_back(heads);
   return result;
+}
+
+// "layer 2: " in a stack.
+std::string layer_prefix(const Scene& scene) {
+  return scene.is_stack() ? say(scene.options.language, phrase::in_layer, scene.counted(scene.layer)) : "";
+}
+
+bool is_no_mask(const Value& value) {
+  if (value.role != Value::Role::mask) return false;
+  std::vector<double> room;
+  const auto adds = [](double number) { return number < std::numeric_limits<double>::infinity(); };
+  for (Index i = 0; i < value.shape.batch * value.shape.heads * value.shape.rows; ++i)
+    if (const double* row = value.constant->row(i, room); !std::all_of(row, row + value.shape.cols, adds)) return true;
+  return false;
+}
+
+// Of the first step with such numbers, of those that were kept. −∞ belongs into masked scores, and nowhere else.
+std::optional<std::string> overflow_warning(const Scenes& layers) {
+  for (const Step& step : layers.front().plan.steps) {
+    const Scene& scene = scene_of(layers, step.out);
+    const Tensor* const numbers = scene.trace.value(step.out);
+    if (numbers == nullptr) continue;
+    const auto is_fine = [&](double x) { return std::isfinite(x) || (x < 0 && step.id == StepId::masked); };
+    const double* const at = std::find_if_not(numbers->data(), numbers->data() + numbers->size(), is_fine);
+    if (at == numbers->data() + numbers->size()) continue;
+    const Shape& shape = numbers->shape();
+    const Index matrix = (at - numbers->data()) / (shape.rows * shape.cols);
+    const Place place = place_of_head(scene, step.out, matrix / shape.heads, matrix % shape.heads);
+    const Language language = scene.options.language;
+    if (std::any_of(scene.plan.values.begin(), scene.plan.values.end(), is_no_mask))
+      return say(language,
+                 {"an added mask holds NaN or ∞, which make masked scores and weights NaN: it may hold numbers and -inf",
+                  "所加的掩码中有 NaN 或 ∞，会使掩码后的分数和权重成为 NaN：其中只能有数和 -inf"});
+    return say(language,
+               {"{}{} {}: numbers pass what {} can hold and are infinite or NaN, as is what follows from them; use smaller "
+                "ones in X or the weights",
+                "{}{} {}：数超出了 {} 的范围，成为无穷大或 NaN，由它们得出的也是如此；请减小 X 或权重中的数"},
+               layer_prefix(scene), title_of(scene, step, place), symbol(scene, step.out, place),
+               dtype_name(scene.trace.dtype));
+  }
+  return std::nullopt;
 }
 
 std::vector<std::string> warnings(const Scene& scene) {
@@ -174,17 +202,18 @@ Words keyless_warning(const Scene& scene, Place place) {
   return queries.empty() ? Words() : keyless_sentence(scene, place.item, queries, "");
 }
 
-std::vector<std::string> warnings(const Problem& problem, const PageOptions& options) {
-  const Plan plan = make_plan(problem);
-  const Trace no_trace;
+std::vector<std::string> warnings(const Problem& problem, const Plan& plan, const Trace& trace,
+                                  const PageOptions& options) {
   std::vector<std::string> result;
-  for (int layer = 0; layer < problem.layer_count(); ++layer) {
-    const Scene scene(problem, plan, no_trace, options, layer);
-    const std::string prefix = scene.is_stack() ? say(options.language, phrase::in_layer, scene.counted(layer)) : "";
+  const Scenes layers = scenes_of(problem, plan, trace, options);
+  for (const Scene& scene : layers) {
+    const std::string prefix = layer_prefix(scene);
     for (const std::string& warning : warnings(scene)) result.push_back(prefix + warning);
     for (const Indices& heads : heads_alike(scene.problem))
-      result.push_back(prefix + say(options.language, phrase::same_heads, ranges_text(scene, heads)));
+      result.push_back(prefix + say(options.language, phrase::same_heads,
+                                    ranges_text(scene.options.language, heads, scene.options.index_base)));
   }
+  if (auto warning = overflow_warning(layers)) result.push_back(std::move(*warning));
   return result;
 }
 

@@ -64,8 +64,9 @@ std::vector<Words> captions_of(const Scene& scene, const Step& step, Place place
 // The trace may lack values: what it does not hold is not shown.
 Document describe(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& options);
 
-// What the person should know before trusting the numbers, for stderr: rows that may attend to no key, by name.
-std::vector<std::string> warnings(const Problem& problem, const PageOptions& options);
+// What the person should know before trusting the numbers, for stderr: rows that may attend to no key, by name; heads that
+// are alike; numbers too large for the arithmetic.
+std::vector<std::string> warnings(const Problem& problem, const Plan& plan, const Trace& trace, const PageOptions& options);
 
 // Every mask that hides or changes this entry, in words; empty where none does.
 Words mask_reason(const Scene& scene, const Step& step, Place place, Index query, Index key);

@@ -60,4 +60,8 @@ std::string full_text(double value) {
   return fmt::format("{}", value);
 }
 
+std::string short_text(double value) {
+  return fmt::format("{:.3g}", value);
+}
+
 }  // namespace mha::show

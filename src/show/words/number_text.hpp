@@ -35,4 +35,7 @@ class NumberStyle {
 // A number of the problem's own that is told once, in full: the shortest text that is read as the same number.
 std::string full_text(double value);
 
+// Three digits of it, however small: how far two numbers are apart reads 0 only where they are not.
+std::string short_text(double value);
+
 }  // namespace mha::show

@@ -34,4 +34,19 @@ std::string range_text(Index first, Index last, Index base) {
   return first == last ? fmt::format("{}", first + base) : fmt::format("{}–{}", first + base, last + base);
 }
 
+std::string ranges_text(Language language, const std::vector<Index>& numbers, Index base) {
+  constexpr std::size_t most_ranges = 6;
+  std::string text;
+  std::size_t count = 0;
+  for (std::size_t first = 0; first < numbers.size();) {
+    std::size_t last = first;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (++count > most_ranges) return say(language, {"{}, … ({} in all)", "{}、…（共 {} 个）"}, text, numbers.size());
+    if (first > 0) text += say(language, phrase::comma);
+    text += range_text(numbers[first], numbers[last], base);
+    first = last + 1;
+  }
+  return text;
+}
+
 }  // namespace mha::show

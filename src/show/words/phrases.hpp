@@ -13,6 +13,8 @@ Words say_words(Language language, const Text& text, const std::vector<Words>& p
 
 // "2–5", or "2" alone, counted from `base`.
 std::string range_text(Index first, Index last, Index base);
+// Of ascending numbers, "1–3, 7"; of many ranges the first ones, and how many numbers there are.
+std::string ranges_text(Language language, const std::vector<Index>& numbers, Index base);
 
 // "3 decimals"
 std::string decimals_text(Language language, int count);

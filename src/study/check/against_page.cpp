@@ -43,10 +43,6 @@ std::string_view id_of(const ComparedStep& step) {
   return step.gradient.empty() ? name_of(step.step).id : step.gradient;
 }
 
-std::string short_number(double value) {
-  return fmt::format("{:.3g}", value);
-}
-
 std::string percent(double share) {
   if (!std::isfinite(share) || share >= 1000) return "> 1000 %";
   return fmt::format("{:.0f} %", std::ceil(100 * share));
@@ -65,8 +61,8 @@ class AgainstPage {
     for (const ComparedStep& step : steps) {
       if (step.passes()) continue;
       const ComparedEntry& worst = step.share;
-      page_.warning(fails, place(step, worst.at), short_number(worst.device), short_number(worst.cpu),
-                    short_number(worst.absolute()), short_number(worst.bound));
+      page_.warning(fails, place(step, worst.at), show::short_text(worst.device), show::short_text(worst.cpu),
+                    show::short_text(worst.absolute()), show::short_text(worst.bound));
     }
     if (all_pass(steps)) page_.paragraph(all_within);
     return page_.take();
@@ -88,11 +84,12 @@ class AgainstPage {
       const ComparedEntry &absolute = step.absolute, &relative = step.relative;
       const bool equal = absolute.absolute() == 0;
       table.rows.push_back({std::string(id_of(step)), page_.say(step.passes() ? pass_word : fail_word),
-                            percent(step.share.share()), page_.say({"absolute", "绝对"}), short_number(absolute.absolute()),
-                            equal ? "" : short_number(absolute.bound), equal ? "" : place(step, absolute.at)});
+                            percent(step.share.share()), page_.say({"absolute", "绝对"}),
+                            show::short_text(absolute.absolute()), equal ? "" : show::short_text(absolute.bound),
+                            equal ? "" : place(step, absolute.at)});
       if (equal) continue;
-      table.rows.push_back({"", "", "", page_.say({"relative", "相对"}), short_number(relative.relative()),
-                            short_number(relative.bound / std::abs(relative.cpu)), place(step, relative.at)});
+      table.rows.push_back({"", "", "", page_.say({"relative", "相对"}), show::short_text(relative.relative()),
+                            show::short_text(relative.bound / std::abs(relative.cpu)), place(step, relative.at)});
     }
     page_.add(std::move(table));
   }

@@ -119,14 +119,18 @@ class ComparePage {
   }
 
   void add_difference(const ComparedMatrix& matrix) {
-    const auto text = [&](const Side& side) {
-      return style_.text(side.tensor(matrix).at(matrix.item, matrix.head, matrix.row, matrix.column));
+    const auto number = [&](const Side& side) {
+      return side.tensor(matrix).at(matrix.item, matrix.head, matrix.row, matrix.column);
     };
+    std::string left = style_.text(number(left_)), right = style_.text(number(right_));
+    if (left == right) left = show::full_text(number(left_)), right = show::full_text(number(right_));
     const Index row = page_.counted(matrix.row), column = page_.counted(matrix.column);
+    std::string apart = style_.text(matrix.largest);
+    if (apart.find_first_of("123456789") == std::string::npos) apart = show::short_text(matrix.largest);
     if (std::isfinite(matrix.largest))
-      page_.caption(largest, style_.text(matrix.largest), row, column, text(left_), text(right_));
+      page_.caption(largest, apart, row, column, left, right);
     else
-      page_.caption(incomparable, row, column, text(left_), text(right_));
+      page_.caption(incomparable, row, column, left, right);
   }
 
   show::Matrix numbers(const Side& side, const Text& named, const ComparedMatrix& matrix) const {

@@ -97,8 +97,7 @@ Index multiply_adds_of(const Plan& plan, Index rows, Index n) {
 }
 
 // The run alone has a score for a key that was dropped.
-double largest_difference(const DecodedStep& step, const Trace& run) {
-  double largest = 0;
+void compare_with_run(const DecodedStep& step, const Trace& run, Decoding& all) {
   for (std::size_t id = 0; id < run.values.size(); ++id) {
     const Value& value = step.plan.values[id];
     if (!run.values[id]) continue;
@@ -106,12 +105,12 @@ double largest_difference(const DecodedStep& step, const Trace& run) {
     for_each_entry(value.shape, [&](const Entry& at) {
       const double own = step.trace.values[id]->at(at);
       const double other = run.values[id]->at(0, at.head, step.first + at.row, dropped + at.column);
-      if (own == other || (std::isnan(own) && std::isnan(other))) return;
+      if (own == other) return;
+      if (std::isnan(own) && std::isnan(other)) return (void)all.rows_of_NaN.insert(step.first + at.row);
       const double apart = std::abs(own - other);
-      largest = std::max(largest, std::isnan(apart) ? -show::minus_infinity : apart);
+      all.difference = std::max(all.difference, std::isnan(apart) ? -show::minus_infinity : apart);
     });
   }
-  return largest;
 }
 
 // The step's trace with a column for each key so far: −∞, or weight 0, for what a window has dropped.
@@ -174,7 +173,7 @@ Index dropped_before(const Problem& layer, Index next) {
 
 Decoding decode(const Problem& problem, Index prompt, Index index_base, compute::RunOptions options) {
   if (problem.X_kv) throw refusal(problem, "X_kv", needs_X_kv);
-  Decoding all{make_plan(problem), {}, {}, {}, {}, {}};
+  Decoding all{make_plan(problem), {}, {}, {}, {}, {}, 0, 0, {}};
   options.keep = compute::values_to_keep(all.whole, Selection{}, false);
   options.keep[0] = false;  // X
   all.run = compute::run(all.whole, options);
@@ -193,7 +192,7 @@ Decoding decode(const Problem& problem, Index prompt, Index index_base, compute:
     const auto add = [](Index& sum, Index number) { sum = compute::exact_sum(sum, number); };
     add(all.multiply_adds.cached, multiply_adds_of(step.plan, 1, 1));
     add(all.multiply_adds.anew, multiply_adds_of(all.whole, last, problem.queries()));
-    all.difference = std::max(all.difference, largest_difference(step, all.run));
+    compare_with_run(step, all.run, all);
     all.steps.push_back(std::move(step));
   }
   const DecodedStep& last = all.steps.back();
@@ -234,7 +233,7 @@ void write_decoding(io::Sink& sink, const Problem& problem, const Decoding& deco
   }
   json.integer("cache_numbers", decoding.cache_numbers);
   json.end();
-  json.number("difference", decoding.difference);
+  json.number("difference", decoding.rows_of_NaN.empty() ? decoding.difference : std::nan(""));
   json.finish();
 }
 

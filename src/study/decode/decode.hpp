@@ -2,6 +2,8 @@
 // cache.
 #pragma once
 
+#include <set>
+
 #include "compute/engine.hpp"
 #include "io/files/sink.hpp"
 #include "show/pages/page_parts.hpp"
@@ -24,9 +26,10 @@ struct Decoding {
   Trace run;
   std::vector<DecodedStep> steps;
   Multiplied projected_tokens, multiply_adds;
-  std::vector<Tensor> kept;  // at the end: K and V of each layer
-  Index cache_numbers = 0;   // of these
-  double difference = 0;     // the largest between a number of the steps and the same one of the run
+  std::vector<Tensor> kept;     // at the end: K and V of each layer
+  Index cache_numbers = 0;      // of these
+  double difference = 0;        // the largest between a number of the steps and the same one of the run
+  std::set<Index> rows_of_NaN;  // those in which some are NaN in both, which no difference tells
 };
 
 // One item: the first `prompt` tokens at once, then one after the other. An Error, which counts from `index_base`, names

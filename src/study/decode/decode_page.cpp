@@ -25,6 +25,8 @@ constexpr Text cache_size{"Cache at the end: {} numbers, of each kept token d_k 
 constexpr Text in_each_layer{" of each layer", "，每层都有"};
 constexpr Text differs{"Largest difference to the rows that `mha run` computes at once: {}.",
                        "与 `mha run` 一次算出的各行的最大差：{}。"};
+constexpr Text not_comparable{"Not comparable, since they hold NaN here and in `mha run`: rows {}.",
+                              "第 {} 行中有 NaN，在 `mha run` 中也是，因此无法比较。"};
 
 void add_step(const DecodedStep& step, const show::Scenes& layers, const show::Words& heading, show::PageBuilder& page) {
   const show::Scene& scene = layers.front();
@@ -61,6 +63,10 @@ void add_savings(const Problem& problem, const Decoding& decoding, show::PageBui
                                       grouped_digits(decoding.projected_tokens.anew));
   page.paragraph(cache_size, grouped_digits(decoding.cache_numbers), problem.layers.empty() ? "" : page.say(in_each_layer));
   page.paragraph(differs, show::full_text(decoding.difference));
+  if (!decoding.rows_of_NaN.empty())
+    page.warning(
+        not_comparable,
+        show::ranges_text(page.language(), {decoding.rows_of_NaN.begin(), decoding.rows_of_NaN.end()}, page.counted(0)));
 }
 
 }  // namespace

@@ -140,13 +140,14 @@ show::Document describe(const std::vector<HeldGradient>& gradients, const show::
   page.paragraph(differences_method, difference_bound);
   show::Table table{
       page.header(gradient_header, show::phrase::verdict, relative_header, worst_header), {}, {false, false, true, false}};
-  const auto number = [](double value) { return fmt::format("{:.3g}", value); };
   for (const HeldGradient& held : gradients)
     table.rows.push_back({layers.front().plan.value(held.value).symbol, page.say(holds(held) ? holds_word : fails_word),
-                          number(held.relative), entry_of(held, layers)});
+                          show::short_text(held.relative), entry_of(held, layers)});
   page.add(std::move(table));
   for (const HeldGradient& held : gradients)
-    if (!holds(held)) page.warning(apart_sentence, entry_of(held, layers), number(held.gradient), number(held.difference));
+    if (!holds(held))
+      page.warning(apart_sentence, entry_of(held, layers), show::short_text(held.gradient),
+                   show::short_text(held.difference));
   return page.take();
 }
 

@@ -98,8 +98,10 @@ struct Inspection {
   std::vector<std::vector<LayerLook>> problems;
   LayerLook all;  // what is so in every layer; of a pair the largest difference, and what is the same in all
 };
-// The problems must outlive the result. Of the options, language and index base count.
-Inspection inspect(const std::vector<Problem>& problems, const show::PageOptions& options);
+// The problems must outlive the result. Of the options, language and index base count. `computed` is told what was computed
+// of each.
+using Computed = std::function<void(const Problem& problem, const Plan& plan, const Trace& trace)>;
+Inspection inspect(const std::vector<Problem>& problems, const show::PageOptions& options, const Computed& computed);
 
 show::Document describe(const Inspection& inspection, const std::vector<Problem>& problems,
                         const show::PageOptions& options);

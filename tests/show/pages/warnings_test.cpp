@@ -15,7 +15,10 @@ Problem blocked(Tensor block) {
 }
 
 Sentences warnings_of(const Problem& problem, const PageOptions& options = {}) {
-  return warnings(problem, options);
+  const Plan plan = make_plan(problem);
+  Trace nothing_computed;
+  nothing_computed.values.resize(plan.values.size());
+  return warnings(problem, plan, nothing_computed, options);
 }
 
 TEST_CASE("no warning where every query has a key") {
