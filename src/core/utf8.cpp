@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 #include <utf8proc.h>
+
 #include <charconv>
+#include <cstdlib>
+#include <memory>
 
 namespace mha {
 namespace {
@@ -41,6 +44,16 @@ std::string lower_case(std::string text) {
   for (char& c : text)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return text;
+}
+
+std::string plain(std::string_view text) {
+  utf8proc_uint8_t* made = nullptr;
+  const utf8proc_ssize_t length =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
+                   &made, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> holder(made, &std::free);
+  return length < 0 ? std::string(text)
+                    : std::string(reinterpret_cast<const char*>(made), static_cast<std::size_t>(length));
 }
 
 std::optional<std::int64_t> whole_number(std::string_view digits) {

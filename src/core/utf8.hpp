@@ -24,6 +24,10 @@ bool is_utf8(std::string_view text);
 // Its letters from A to Z small.
 std::string lower_case(std::string text);
 
+// The same text with plain characters for those that only look otherwise, "Q⁽¹⁾" as "Q(1)", and accents on their letters
+// (Unicode's NFKC). A text that is no UTF-8 stays as it is.
+std::string plain(std::string_view text);
+
 // Decimal digits alone: no sign, no exponent, no 0x. Nothing where the number does not fit.
 std::optional<std::int64_t> whole_number(std::string_view digits);
 

@@ -492,6 +492,13 @@ class Names(InFolder):
         given = self.report(self.write("answer.json", answer))[0]
         self.assertEqual((given["verdict"], given["given"]), ("right", 5))
 
+    def test_names_as_pages_print_them(self):
+        one, two = WORKED["heads"]
+        answer = {"Q⁽¹⁾": one["Q"], "A⁽²⁾": two["weights"], "Ｋ１": one["K"], "head⁽¹⁾": one["head_output"],
+                  "P1": one["weights"], "Head2": two["head_output"], "MultiHead": WORKED["output"]}
+        given = self.report(self.write("answer.json", answer))[0]
+        self.assertEqual((given["verdict"], given["given"]), ("right", 7))
+
     def test_lower_case_where_it_means_one_thing(self):
         head = WORKED["heads"][0]
         answer = {"q1": head["Q"], "k1": head["K"], "v_1": head["V"], "s1": head["scores"], "a1": head["weights"],

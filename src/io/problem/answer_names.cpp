@@ -22,14 +22,14 @@ constexpr std::array other_names = {
     OtherNames{StepId::weights,
                StepId::weights,
                {"weight", "attn", "attention", "attn_weights", "attention_weights", "attn_probs", "probs"}},
-    OtherNames{StepId::head_output, none, {"h", "o", "context", "head_out"}},
+    OtherNames{StepId::weights, none, {"a", "p", "softmax"}},
+    OtherNames{StepId::head_output, none, {"h", "o", "context", "head", "head_out"}},
     OtherNames{StepId::head_output, StepId::output, {"out", "output", "attn_out", "attn_output", "attention_output"}},
     OtherNames{StepId::Q, none, {"q"}},  // z is a head's output in some texts, m and n are counts
     OtherNames{StepId::K, none, {"k"}},
     OtherNames{StepId::V, none, {"v"}},
     OtherNames{StepId::scores, none, {"s"}},
-    OtherNames{StepId::weights, none, {"a"}},
-    OtherNames{none, StepId::output, {"y", "final_output"}},
+    OtherNames{none, StepId::output, {"y", "final_output", "multihead", "multi_head"}},
     OtherNames{none, StepId::concat, {"concat_heads", "concatenated", "concatenation"}},
 };
 
@@ -62,6 +62,7 @@ Parts parts_of(std::string_view key) {
 }  // namespace
 
 std::optional<MatrixName> answer_name(std::string_view key, bool in_head) {
+  if (const std::string as_plain = plain(key); as_plain != key) return answer_name(as_plain, in_head);
   if (const std::optional<StepId> step = in_head ? head_step(key) : std::nullopt) return MatrixName{*step, {}};
   if (const std::optional<MatrixName> name = in_head ? std::nullopt : matrix_name(key)) return name;
   if (key.size() > 1 && key[0] == 'd' && key[1] != '_')  // "dout1", but d_k and d_v are widths
