@@ -58,7 +58,7 @@ class Walk {
       if (plan_.values[id].constant) use(static_cast<ValueId>(id), as_stored(plan_.values[id]));
     if (rows_.loss_gradient && given_.gradient.numbers) use(*rows_.loss_gradient, given_.gradient);
     read_input();
-    const bool goes_back = plan_.is_backward(plan_.steps.back());  // and then reads anything again
+    const bool goes_back = !plan_.steps.empty() && plan_.is_backward(plan_.steps.back());  // and then reads anything again
     for (const Step& step : plan_.steps) {
       const std::optional<StepId>& row = plan_.value(step.out).step;
       if (start_.reading != nullptr && step.id < start_.first && (row || !goes_back)) {
