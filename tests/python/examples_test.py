@@ -126,6 +126,13 @@ class Examples(unittest.TestCase):
         self.assertGreater(min(two[:2]), 0.7)
         self.assertLess(max(map(abs, one)), 1e-12)
 
+    def test_clear_roles_are_said_to_be_made(self):
+        for name in (first + second for first in ("bag", "verb", "gift") for second in ("_zh", "_one_head_zh")):
+            self.assertIn("set by hand", " ".join(output("run", name).split()), name)
+            self.assertIn("手工设定", "".join(output("run", name, "--lang", "zh").split()), name)
+        self.assertIn("set by hand", " ".join(output("run", "animal").split()))
+        self.assertIn("手工设定", "".join(output("run", "animal", "--lang", "zh").split()))
+
     def test_each_has_title_and_description_in_both_languages(self):
         for name in output("examples").splitlines()[1:]:
             problem = json.loads(output("examples", name.split()[0]))
