@@ -5,6 +5,7 @@
 #include "cli/files.hpp"
 #include "cli/options.hpp"
 #include "core/suggest.hpp"
+#include "core/utf8.hpp"
 #include "io/problem/problem_reader.hpp"
 #include "show/words/phrases.hpp"
 #include "study/compare/compare.hpp"
@@ -86,7 +87,7 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
   if (layers.empty() || std::any_of(layers.begin(), layers.end(), is_impossible))
     throw Error({"--mistake {0}: it cannot be made on {1}; `mha mistakes {1}` lists what can. {2}",
                  "--mistake {0}：在 {1} 上不可能犯这种错误；`mha mistakes {1}` 列出可能的错误。{2}"},
-                mistake.id, name, elsewhere(mistake));
+                mistake.id, shell_word(name), elsewhere(mistake));
   remarks.emplace_back(study::in_layout(mistake.what.in(page.language), problem.layout));
   bool is_shown = false;
   std::string detail;

@@ -223,10 +223,9 @@ void write_for_class(const ExerciseRequest& request, const study::ExerciseMaker&
   file.commit();
   tell(world,
        {"{0} holds a folder with {1} for each student ({2} in all), and {3} what the teacher keeps; when they have handed "
-        "in: "
-        "`mha check {0} --summary`",
-        "{0} 中有 {2} 个学生各自的文件夹（{1}），教师自留的在 {3}；收齐以后：`mha check {0} --summary`"},
-       request.folder, student_files, students.size(), teacher);
+        "in: `mha check {4} --summary`",
+        "{0} 中有 {2} 个学生各自的文件夹（{1}），教师自留的在 {3}；收齐以后：`mha check {4} --summary`"},
+       request.folder, student_files, students.size(), teacher, shell_word(request.folder));
 }
 
 void write_one(const ExerciseRequest& request, const study::ExerciseMaker& maker, World& world) {
@@ -250,9 +249,10 @@ void write_one(const ExerciseRequest& request, const study::ExerciseMaker& maker
   write_exercise_files(problem, request.worksheet, {request.folder, request.folder}, request.notebook);
   tell(world,
        {"{0} holds {1}, and for the teacher {2}; when answer.json is filled in: "
-        "`mha check {0}/problem.json {0}/answer.json`",
-        "{0} 中有 {1}，给教师的有 {2}；填好 answer.json 以后：`mha check {0}/problem.json {0}/answer.json`"},
-       request.folder, student_files, teacher_files);
+        "`mha check {3} {4}`",
+        "{0} 中有 {1}，给教师的有 {2}；填好 answer.json 以后：`mha check {3} {4}`"},
+       request.folder, student_files, teacher_files, shell_word(request.folder + "/problem.json"),
+       shell_word(request.folder + "/answer.json"));
 }
 
 void warn_of_blind_spots(const study::ExerciseSizes& sizes, const study::BlindSpots& spots, World& world) {

@@ -46,4 +46,7 @@ std::string visible(std::string_view text);
 std::string escape(std::string_view text, std::size_t most = 40);
 std::string quote(std::string_view text);
 
+// A word of a command as a shell takes it: 'my class', and a file -x as ./-x.
+std::string shell_word(std::string_view text);
+
 }  // namespace mha

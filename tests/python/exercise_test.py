@@ -270,6 +270,28 @@ class Roster(InFolder):
         self.assertEqual(result.returncode, 2)
         self.assertIn("names.csv:3: ", result.stderr.decode())
 
+    def test_the_next_command_runs_as_it_is_printed(self):
+        roster = self.roster("Anna\nBert\n")
+        for more in ((), ("--roster", roster)):
+            for i, name in enumerate(("plain", "my class", "it's", "a $(x) & b", "-x", "班 级", "~")):
+                for language in ("en", "zh"):
+                    place = self.folder / f"{len(more)}{i}{language}"
+                    place.mkdir()
+                    result = run("exercise", *BEST, *more, "-o", name, cwd=place)
+                    self.assertEqual(result.returncode, 0, result.stderr.decode())
+                    command = re.search("`(.*)`", result.stderr.decode().splitlines()[-1])[1]
+                    done = subprocess.run(["sh", "-c", command], cwd=place, env=environment(), capture_output=True, check=False)
+                    self.assertEqual((done.returncode, done.stderr), (1, b""), command)  # nothing is filled in
+                    self.assertEqual("'" in command, i not in (0, 4), command)
+
+    def test_rosters_as_programs_write_them(self):
+        for i, text in enumerate(('"Anna Li"\r"José"\r', "sep=;\nname;id\nAnna Li;1\nJosé;2\n", "sep=\t\r\nAnna Li\t1\r\nJosé\t2\r\n",
+                                  "Student,ID,SIS User ID,HW (1)\n,,,Manual Posting\n    Points Possible,,,10\nAnna Li,7,,\nJosé,8,,\n")):
+            folder = self.exercise(f"class{i}", "--roster", self.roster(text))
+            self.assertEqual(names_in(folder), {"Anna Li", "José", "teacher"}, text)
+        message = self.refused(2, "--roster", self.roster("sep=;\rAnna;1\r\rAnna;2\r"), "-o", self.folder / "none")
+        self.assertIn("names.csv:4:", message)
+
     def test_names_of_the_teachers_files(self):
         folder = self.exercise("class", "--roster", self.roster("teacher\nindex.csv\n"))
         self.assertEqual(names_in(folder), {"teacher", "teacher (2)", "index.csv (2)"})

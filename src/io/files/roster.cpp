@@ -70,14 +70,16 @@ class LineReader {
   std::vector<Line> read(std::string_view text) {
     if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     separator_ = separator_of(text);
+    if (text.starts_with("sep=") && text.find_first_of("\r\n") == 5)
+      separator_ = text[4], text.remove_prefix(5);  // Excel's
     std::vector<Line> lines;
     while (!text.empty()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
+      const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
       ++line_;
       std::vector<std::string> fields = split(text.substr(0, end));
       const auto is_empty = [](const std::string& field) { return field.empty(); };
       if (!std::all_of(fields.begin(), fields.end(), is_empty)) lines.push_back({line_, std::move(fields)});
-      text.remove_prefix(std::min(end + 1, text.size()));
+      text.remove_prefix(std::min(end + (text.substr(end, 2) == "\r\n" ? 2 : 1), text.size()));
     }
     return lines;
   }
@@ -89,8 +91,8 @@ class LineReader {
     std::ptrdiff_t most = 0;
     for (const char separator : {'\t', ';', ','}) {
       std::ptrdiff_t lines = 0;
-      for (std::size_t start = 0; start < text.size(); start = std::min(text.find('\n', start), text.size()) + 1)
-        lines += text.substr(start, text.find('\n', start) - start).find(separator) != std::string_view::npos ? 1 : 0;
+      for (std::size_t start = 0; start < text.size(); start = std::min(text.find_first_of("\r\n", start), text.size()) + 1)
+        lines += text.substr(start, text.find_first_of("\r\n", start) - start).find(separator) != std::string_view::npos;
       if (lines > most) best = separator, most = lines;
     }
     return best;
@@ -188,6 +190,10 @@ class RosterReader {
   std::vector<Student> read(std::string_view text) {
     std::vector<Line> lines = LineReader(file_).read(text);
     const Columns columns(lines);
+    const auto has_name = [&](const Line& line) { return !columns.student_of(line).name.empty(); };
+    if (const auto first = std::find_if(lines.begin(), lines.end(), has_name);  // Canvas's, after "Manual Posting"
+        first != lines.end() && columns.student_of(*first).name == "Points Possible")
+      lines.erase(lines.begin(), first + 1);
     std::vector<Student> students;
     for (const Line& line : lines)
       if (students.push_back(columns.student_of(line)); students.back().name.empty())
