@@ -68,13 +68,6 @@ void set_points(const std::string& text, study::Grading& grading) {
     for (const std::string_view item : split_at_commas("--points", text))
       points.emplace_back(item.substr(0, item.find('=')), points_from(item));
   for (const auto& [name, value] : points) grading.points.push_back(choice_from(name, "--points", value));
-  const auto is_nothing = [&](const StepName& name) { return grading.points_of({{}, name.step}) == 0; };
-  const auto counts = [](const study::StepChoice& choice) { return choice.points > 0; };
-  if (std::all_of(row_names.begin(), row_names.end(), is_nothing) &&
-      std::none_of(grading.points.begin(), grading.points.end(), counts))
-    throw Error({"--points '{}': no step counts; give at least one of them more than 0",
-                 "--points '{}'：没有步骤计分；请至少给一个步骤大于 0 的分值"},
-                text);
 }
 
 study::Grading grading_from(const CheckOptionTexts& texts) {
@@ -128,6 +121,7 @@ class Check {
     const int threads = compute::thread_count(threads_from(texts_.threads));
     const std::vector<io::AnswerSource> answers = find();
     tell_passed_over();
+    if (texts_.require || texts_.points) expect_graded(answers);
     const auto is_one_array = [](const io::AnswerSource& answer) { return answer.file.ends_with(".npy"); };
     if (texts_.as && std::none_of(answers.begin(), answers.end(), is_one_array))
       throw Error({"--as says which matrix a .npy file holds, and no answer is one; leave it out",
@@ -163,7 +157,6 @@ class Check {
                    "请写一道题目和至少一份答卷：mha check worked answer.json"});
     std::vector<io::AnswerSource> answers;
     if (!is_class) common_ = checker_for(read_problem(*texts_.problem, world_, texts_.allow_outside));
-    if (common_) expect_required_steps();
     if (common_) warn_of({&common_->problem, 1}, page_, world_);
     if (!texts_.answers.empty()) answers = io::find_answers(texts_.answers, world_.input, texts_.as, &passed_over_);
     if (!is_class) return answers;
@@ -177,20 +170,41 @@ class Check {
     const std::size_t told = std::min(passed_over_.size(), most_told);
     const std::span<const std::string> first(passed_over_.data(), told);
     tell(world_,
-         {"passed over, {} in all: {}{}; answers lie in their students' folders, or together in a folder of files or of "
-          "folders (`mha check CLASS FOLDER`); a table needs the columns of steps.csv, or the named cells of sheet.xlsx",
-          "已跳过，共 {} 个：{}{}；答卷应在各个学生的文件夹里，或收在一个全是文件或全是文件夹的文件夹里（`mha check 班级 "
+         {"passed over, {} in all: {}{}; answers lie in their students' folders, or in one together, a file or folder each "
+          "(`mha check CLASS FOLDER`); a table needs the columns of steps.csv, or the named cells of sheet.xlsx",
+          "已跳过，共 {} 个：{}{}；答卷应在各个学生的文件夹里，或收在一个文件夹里，每人一个文件或文件夹（`mha check 班级 "
           "文件夹`）；表格要有 steps.csv 的各列，或 sheet.xlsx 中命名的单元格"},
          passed_over_.size(), listed(first), passed_over_.size() > told ? Saying{", …", "……"} : Saying{});
   }
 
-  void expect_required_steps() const {
-    const std::vector<study::StepVerdict> steps = common_->checker.nothing_given().steps;
-    for (const study::StepChoice& choice : grading_.required)
-      if (std::none_of(steps.begin(), steps.end(), [&](const study::StepVerdict& step) { return choice.has(step); }))
-        throw Error({"--require '{}': this problem has not all of these steps; `mha run {}` shows which it has",
-                     "--require '{}'：这道题没有其中的某些步骤；`mha run {}` 显示它有哪些"},
-                    *texts_.require, *texts_.problem);
+  // The steps that --require and --points name are there, in one of a class's problems at least, and the points add up.
+  void expect_graded(const std::vector<io::AnswerSource>& answers) const {
+    std::vector<study::StepVerdict> steps;
+    double most = 0;
+    for (const io::AnswerSource& answer : answers) {
+      try {
+        const std::shared_ptr<const study::Checker> checker = checker_of(answer);
+        if (checker == nullptr) continue;
+        const study::Report report = checker->nothing_given();
+        double points = 0;
+        for (const study::GradedStep& step : study::graded_steps(report, grading_)) points += step.points;
+        most = std::max(most, points);
+        steps.insert(steps.end(), report.steps.begin(), report.steps.end());
+      } catch (const Error&) {  // told when the answer is checked
+      }
+    }
+    if (steps.empty()) return;  // no problem can be read
+    for (const auto& [option, text, choices] :
+         {std::tuple{"--require", &texts_.require, &grading_.required}, {"--points", &texts_.points, &grading_.points}})
+      for (const study::StepChoice& choice : *choices)
+        if (*text && std::none_of(steps.begin(), steps.end(), [&](const auto& step) { return choice.has(step); }))
+          throw Error({"{} '{}': the problem has not all of these steps; `mha run PROBLEM` shows which it has",
+                       "{} '{}'：题目没有其中的某些步骤；`mha run 题目` 显示它有哪些"},
+                      option, **text);
+    if (most == 0 || !std::isfinite(most))
+      throw Error({"--points '{}': together the steps are worth {}; give points that come to a number above 0",
+                   "--points '{}'：各步骤的总分是 {}；总分应为大于 0 的有限数"},
+                  *texts_.points, most);
   }
 
   std::shared_ptr<OwnChecker> checker_for(Problem problem) const {
@@ -270,10 +284,9 @@ void declare_check_options(CommandLine& app, CheckOptionTexts& texts) {
   declare_arguments(
       app, "ANSWER", texts.answers,
       {"files (.json, .csv, .xlsx, .npz, .safetensors, .npy), folders of them or with a folder for each student, or "
-       ".jsonl files with "
-       "one answer on each line",
-       "文件（.json、.csv、.xlsx、.npz、.safetensors、."
-       "npy）、放有它们或每个学生一个文件夹的文件夹，或每行一份答卷的 .jsonl 文件"});
+       ".jsonl files with one answer on each line",
+       "文件（.json、.csv、.xlsx、.npz、.safetensors、.npy）、放有它们或每个学生一个文件夹的文件夹，或每行一份答卷的 "
+       ".jsonl 文件"});
   declare_flag(app, "--summary", texts.summary,
                {"how all answers together came out, and nothing of a single one", "只看全部答卷的汇总，不看单份"});
   declare_flag(app, "--class", texts.as_class,
@@ -308,8 +321,7 @@ void declare_check_options(CommandLine& app, CheckOptionTexts& texts) {
        "Each step is judged from the answer's own numbers before it, as exactly as they are written.\n"
        "A folder as PROBLEM is a class as `mha exercise --roster` makes it: each answer is held against its own problem.\n"
        "exit code: 0 all right, 1 something is wrong, incomplete or missing, 2 an answer cannot be read, 4 the report "
-       "cannot be "
-       "written",
+       "cannot be written",
        "答卷是计算记录的任何一部分：{\"heads\": [{\"weights\": ...}], \"output\": ...}，或平铺：{\"A1\": ..., \"Y\": "
        "...}。\n"
        "每一步都从答卷自己前面的数来判断，按所写的精确程度。\n"

@@ -216,8 +216,8 @@ std::string ReportWords::heads(const std::vector<Index>& heads) const {
 
 std::string ReportWords::entries(const Finding& finding) const {
   const std::vector<Entry> wrong = wrong_entries(finding);
-  const auto size = static_cast<std::size_t>(finding.given.numbers.size());
-  if (wrong.empty() || wrong.size() == size) return show::say(language_, {"in every entry", "每个元素都不对"});
+  const Index count = static_cast<Index>(wrong.size()), size = finding.given.numbers.size();
+  if (count == 0 || count == size) return show::say(language_, {"in every entry", "每个元素都不对"});
   std::string list;
   for (std::size_t i = 0; i < std::min(wrong.size(), most_entries_told); ++i) {
     const Entry& entry = wrong[i];
@@ -228,7 +228,8 @@ std::string ReportWords::entries(const Finding& finding) const {
   }
   if (wrong.size() > most_entries_told) list += show::say(language_, {", …", "、…"});
   return show::say(language_, {"at {}", "位置 {}"}, list) +
-         show::say(language_, show::phrase::in_parentheses, show::say(language_, of_entries, wrong.size(), size));
+         show::say(language_, show::phrase::in_parentheses,
+                   show::say(language_, of_entries, grouped_digits(count), grouped_digits(size)));
 }
 
 std::string ReportWords::place(const Finding& finding) const {
