@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import unicodedata
 import unittest
 import zipfile
 from pathlib import Path
@@ -261,6 +262,20 @@ class Class(InFolder):
             self.assertEqual(result.returncode, CODES[verdict])
             self.assertEqual({answer["score"] for answer in report["answers"]}, {1})
 
+    def test_steps_that_no_problem_has_are_refused(self):
+        for option, text in (("--require", "mlp"), ("--require", "output,packed"), ("--points", "all=0,mlp=3"), ("--points", "masked=0,layer2.Q=1"),
+                             ("--points", "all=0"), ("--points", "output=1e308,weights=1e308")):
+            for given in ([self.course], [self.place("Anna Li").parent / "problem.json", self.place("Anna Li")]):
+                result = run("check", *given, option, text)
+                self.assertEqual((result.returncode, result.stdout), (2, b""), (text, given))
+                self.assertIn(f"mha: {option} '{text}': ", result.stderr.decode())
+        self.assertTrue(run("check", self.course, "--require", "masked", "--points", "masked=2").stdout)
+        mlp = self.folder / "one"
+        self.assertEqual(run("exercise", "--mlp", "4", "-o", mlp).returncode, 0)
+        shutil.copytree(mlp, self.course / "Mia")  # it is enough if one has it
+        result = run("check", self.course, "--points", "mlp=3", "--format", "csv")
+        self.assertIn(b"Mia,incomplete", result.stdout)
+
     def test_the_work_stands_in_another_file_than_the_template(self):
         blank = json.dumps({part: [[None]] for part in ("concat", "output")})
         for other in ("answer (1).json", "answer.json.txt", "my work.json"):
@@ -341,11 +356,84 @@ class Ids(InFolder):
         page = (self.folder / "report.html").read_text(encoding="utf-8")
         self.assertEqual(re.findall(r'<section id="s\d+"><h2><bdi>([^<]*)', page), self.NAMES)
 
-    def test_files_beside_folders_are_told(self):
-        result = self.graded({"S1001.json": "Anna Li", "1006/answer.json": "Bert Kim"})
-        self.assertEqual((result[0]["Anna Li"], result[0]["Bert Kim"]), ("right", "missing"))
-        self.assertIn("passed over, 1 in all: ", result[1])
-        self.assertIn("1006", result[1])
+    def test_files_and_folders_beside_each_other_are_read(self):
+        verdicts, message = self.graded({"S1001.json": "Anna Li", "1006/answer.json": "Bert Kim", "notes.json": "Anna Li"})
+        self.assertEqual([verdicts.pop(name) for name in ("Anna Li", "Bert Kim", "notes")], ["right", "right", "unusable"])
+        self.assertEqual(set(verdicts.values()), {"missing"})
+        self.assertNotIn("passed over", message)
+        verdicts, message = self.graded({"S1001.json": "Anna Li", "photos/2026/answer.json": "Bert Kim"})  # holds no answer
+        self.assertEqual((verdicts["Anna Li"], verdicts["Bert Kim"], len(verdicts)), ("right", "missing", len(self.NAMES)))
+        self.assertIn("passed over, 1 in all: ", message)
+        self.assertIn("photos", message)
+        (self.folder / "all" / "Cy").mkdir()
+        (self.folder / "all" / "Bo").mkdir()
+        shutil.copy(self.folder / "all" / "S1001.json", self.folder / "all" / "Bo" / "answer.json")
+        result = run("check", self.course / "Anna Li" / "problem.json", self.folder / "all", "--format", "json")
+        self.assertEqual({answer["name"]: answer["verdict"] for answer in json.loads(result.stdout)["answers"]},
+                         {"S1001": "right", "Bo": "right", "Cy": "missing", "photos": "missing"})
+
+    def test_moodles_folder_of_online_text_counts_where_there_is_nothing_else(self):
+        def moodle(name, number, kind, key=None):
+            folder = self.folder / "moodle" / f"{name}_{number}_assignsubmission_{kind}_"
+            folder.mkdir(parents=True)
+            if key:
+                shutil.copy(self.course / "teacher" / key / "key.json", folder / "answer.json")
+            else:
+                (folder / "onlinetext.html").write_text("<p>Hello</p>")
+        for name, number, key in (("Anna Li", 11, "Anna Li"), ("Bert Kim", 12, "Bert Kim"), ("Li Wei", 1003, "Li Wei (1003)")):
+            moodle(name, number, "file", key)
+            moodle(name, number, "onlinetext")
+        moodle("Li Wei", 1004, "file")
+        moodle("Li Wei", 1004, "onlinetext")
+        result = run("check", self.course, self.folder / "moodle", "--format", "json")
+        report = json.loads(result.stdout)
+        verdicts = {answer["name"]: answer["verdict"] for answer in report["answers"]}
+        self.assertEqual(verdicts, {name: "right" if name in ("Anna Li", "Bert Kim", "Li Wei (1003)") else "missing" for name in self.NAMES})
+        self.assertEqual(result.returncode, 1)
+        result = run("check", self.course / "Anna Li" / "problem.json", self.folder / "moodle", "--format", "json")
+        answers = [(answer["name"], answer["verdict"]) for answer in json.loads(result.stdout)["answers"]]
+        self.assertEqual([name for name, _ in answers], ["Anna Li", "Bert Kim", "Li Wei 1003", "Li Wei 1004"])
+        self.assertEqual((answers[0][1], answers[3][1]), ("right", "missing"))
+
+    def test_gradescopes_namesakes_have_their_id_or_email_beside_them(self):
+        for sids in (["'1004'", "'1003'"], ["''", "''"]):
+            self.graded({f"submission_{i}/answer.json": name
+                         for i, name in enumerate(("Li Wei (1004)", "Li Wei (1003)", "Bert Kim"))})
+            (self.folder / "all" / "submission_metadata.yml").write_text("---\n" + "".join(
+                f"submission_{i}:\n  :submitters:\n  - :name: {name}\n    :sid: {sid}\n    :email: {email}\n  :created_at: 1\n"
+                for i, (name, sid, email) in enumerate(zip(("Li Wei", "Li Wei", "Bert Kim"), [*sids, "''"], ("V@x", "w@x", "b@x")))))
+            result = run("check", self.course, self.folder / "all", "--format", "json")
+            verdicts = {answer["name"]: answer["verdict"] for answer in json.loads(result.stdout)["answers"]}
+            self.assertEqual(verdicts, {name: "right" if name in ("Li Wei (1003)", "Li Wei (1004)", "Bert Kim") else "missing"
+                                        for name in self.NAMES})
+            shutil.rmtree(self.folder / "all" / "submission_1")  # one of two hands in: still not guessed
+            result = run("check", self.course, self.folder / "all", "--format", "json")
+            verdicts = {answer["name"]: answer["verdict"] for answer in json.loads(result.stdout)["answers"]}
+            self.assertEqual((verdicts["Li Wei (1003)"], verdicts["Li Wei (1004)"], len(verdicts)), ("missing", "right", len(self.NAMES)))
+
+    def test_an_accent_may_be_spelled_either_way(self):
+        names = [unicodedata.normalize("NFC", name) for name in ("José García", "Zoë", "Gül Huber")]
+        for listed, called in (("NFC", "NFD"), ("NFD", "NFC")):
+            course = self.folder / listed
+            roster = self.write("accents.csv", "".join(unicodedata.normalize(listed, name) + "\n" for name in names))
+            self.assertEqual(run("exercise", "--tokens", "3", "--roster", roster, "-o", course).returncode, 0)
+            keys = [json.loads((course / "teacher" / unicodedata.normalize(listed, name) / "key.json").read_text()) for name in names]
+            files = ("{}_1_assignsubmission_file_/answer.json", "{}.json", "{}_1_2_answer.json")
+            other = ["José García", "Zoë", "hubergül"]
+            for file, name, key in zip(files, other, keys):
+                path = self.folder / f"all{listed}" / file.format(unicodedata.normalize(called, name))
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(json.dumps(key))
+            verdicts = [answer["verdict"] for answer in
+                        json.loads(run("check", course, self.folder / f"all{listed}", "--format", "json").stdout)["answers"]]
+            self.assertEqual(verdicts, ["right"] * 3)
+            for name, key in zip(names, keys):  # as a Mac unpacks the class itself
+                folder = course / unicodedata.normalize(listed, name)
+                (folder / "answer.json").write_text(json.dumps(key))
+                folder.rename(course / unicodedata.normalize(called, name))
+            answers = json.loads(run("check", course, "--format", "json").stdout)["answers"]
+            self.assertEqual([(answer["name"], answer["verdict"]) for answer in answers],
+                             [(unicodedata.normalize(listed, name), "right") for name in names])
 
 
 class Score(InFolder):

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import unicodedata
 import unittest
 import zipfile
 from pathlib import Path
@@ -93,6 +94,15 @@ class Gradescope(Course):
         self.assertEqual(self.submit({"answer.json": self.key("Wei Li")}, "Wei Li")["score"], 9)
         results = self.submit({"answer.json": self.key("Wei Li")}, "wei li")
         self.assertEqual((results["score"], "more than once" in results["output"]), (0, True))
+
+    def test_accents_may_be_spelled_either_way(self):
+        roster = self.folder / "accents.csv"
+        roster.write_text(unicodedata.normalize("NFD", "name\nJosé García\nZoë\n"), encoding="utf-8")
+        self.course = self.folder / "accents"
+        self.assertEqual(self.shell(MHA, "exercise", "--roster", roster, "-o", self.course).returncode, 0)
+        self.upload(self.course)
+        key = self.key(unicodedata.normalize("NFD", "José García"))
+        self.assertEqual(self.submit({"answer.json": key}, unicodedata.normalize("NFC", "José García"))["score"], 9)
 
     def test_a_file_of_points_goes_along(self):
         points = self.folder / "my points.json"

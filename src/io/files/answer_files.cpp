@@ -34,7 +34,7 @@ std::string in(const std::string& folder, std::string_view name) {
 bool same_letters(std::string_view a, std::string_view b) {
   const auto letters_of = [](std::string_view name) {
     std::string letters;
-    for (const char c : name)
+    for (const char c : plain(name))
       if (static_cast<unsigned char>(c) > 127 || std::isalpha(c) != 0) letters += static_cast<char>(std::tolower(c));
     std::sort(letters.begin(), letters.end());
     return letters;
@@ -54,14 +54,16 @@ bool find_name(AnswerSource& answer) {
 
 // How an answer is a student's: by the name, in the list's words or without what tells namesakes apart;
 bool has_name(const AnswerSource& student, const AnswerSource& answer) {
-  return student.name == answer.name || student.student.plain_name() == answer.name;
+  return plain(student.name) == plain(answer.name) || plain(student.student.plain_name()) == plain(answer.name);
 }
 
-// by the id or the e-mail;
+// by the id or the e-mail, which stand in the name or beside it;
 bool has_id(const AnswerSource& student, const AnswerSource& answer) {
-  const std::string email = lower_case(student.student.email), called = lower_case(answer.name);
-  return !called.empty() &&
-         (called == lower_case(student.student.id) || called == email || called == email.substr(0, email.find('@')));
+  const std::string id = lower_case(student.student.id), email = lower_case(student.student.email);
+  for (const std::string& text : {answer.name, answer.student.id, answer.student.email})
+    if (const std::string called = lower_case(text); !called.empty())
+      if (called == id || called == email || called == email.substr(0, email.find('@'))) return true;
+  return false;
 }
 
 // by the letters of the name;
@@ -93,7 +95,7 @@ class AnswerFinder {
   }
 
   void add_class(const std::string& folder) {
-    listed_ = students_in(folder);
+    list_students(folder);
     std::vector<std::string> students = in_order(folders_in(folder));
     const auto has_problem = [&](const std::string& student) { return status_of(in(in(folder, student), problem_name)); };
     if (std::none_of(students.begin(), students.end(), has_problem)) students.clear();
@@ -123,6 +125,14 @@ class AnswerFinder {
   }
 
  private:
+  // With the folders as they are called there: some systems spell accents otherwise.
+  void list_students(const std::string& folder) {
+    listed_ = students_in(folder);
+    for (const std::string& name : folders_in(folder))
+      for (Student& student : listed_)
+        if (plain(student.folder) == plain(name) && !status_of(in(folder, student.folder))) student.folder = name;
+  }
+
   const Student* listed(const std::string& folder) const {
     const auto found = std::find_if(listed_.begin(), listed_.end(), [&](const auto& row) { return row.folder == folder; });
     return found == listed_.end() ? nullptr : &*found;
@@ -158,19 +168,20 @@ class AnswerFinder {
     return names;
   }
 
+  // Its files, and where one of the folders in it holds an answer, these as well, also those that hold none.
   void add_folder(const std::string& folder) {
     const std::size_t before = sources_.size();
     for (const std::string& name : answers_in(folder)) add_file(in(folder, name));
-    if (sources_.size() > before) {
-      for (const std::string& name : folders_in(folder))
-        if (name != teachers_folder) pass_over(in(folder, name));
-      return;
-    }
-    listed_ = students_in(folder);
+    const std::size_t files = sources_.size();
+    list_students(folder);
     for (const std::string& student : in_order(folders_in(folder)))
       if (student != teachers_folder && status_of(in(folder, student))) add_student(in(folder, student), student);
     const auto is_there = [](const AnswerSource& source) { return static_cast<bool>(source.read); };
-    if (std::any_of(sources_.begin() + static_cast<std::ptrdiff_t>(before), sources_.end(), is_there)) return;
+    const auto first = sources_.begin() + static_cast<std::ptrdiff_t>(files);
+    if (std::any_of(first, sources_.end(), is_there)) return;
+    for (auto source = first; source != sources_.end(); ++source) pass_over(folder_of(source->file));
+    sources_.erase(first, sources_.end());
+    if (files > before) return;
     throw Error(
         {"{}: no answers in this folder; they are files that end in .json, .jsonl, .csv (with the columns of "
          "steps.csv), .xlsx, .npz or .safetensors, here or in a folder for each student",
@@ -238,8 +249,16 @@ class AnswerFinder {
       sources_.push_back({name, path, [path, as = as_] { return read_answer_file(path, as); }});
   }
 
-  // Where two have one name, the platform's number stands behind it, or else the file.
+  // Where two have one name, the platform's number stands behind it, or else the file. Of a student's folders, as Moodle
+  // has one for files and one for text, an empty one counts where there is nothing else.
   void tell_apart() {
+    std::set<Submitter> seen;
+    for (const AnswerSource& source : sources_)
+      if (source.read) seen.insert(submitter_of(source.file));
+    std::erase_if(sources_, [&](const AnswerSource& source) {
+      const Submitter who = submitter_of(source.file);
+      return !source.read && !who.id.empty() && !seen.insert(who).second;
+    });
     for (const bool by_number : {true, false}) {
       std::map<std::string, std::set<std::string>> files;
       for (const AnswerSource& source : sources_) files[source.name].insert(source.file);

@@ -30,6 +30,7 @@ std::vector<Student> read_index(const std::string& path);
 
 struct Submitter {
   std::string name, id;  // the platform's number for this student; empty: there is none
+  auto operator<=>(const Submitter&) const = default;
 };
 
 // Moodle's "Anna Li_12345_assignsubmission_file_answer.json" and its folders, Canvas's
@@ -51,9 +52,10 @@ struct AnswerSource {
 };
 
 // In the order of the arguments. Of a folder its answers by name, as .json, .jsonl, .npz, .safetensors, .xlsx and, with
-// `as`, .npy files, and .csv files that hold steps; where there are none, one of each folder in it. "-" is the descriptor
-// `standard_input`; a .npy file holds the matrix `as`. What cannot be opened is found out when it is read; a folder without
-// answers throws Error at once. What may have been meant for an answer, and is read as none, is added to `passed_over`.
+// `as`, .npy files, and .csv files that hold steps; and one of each folder in it, if any of them holds one. "-" is the
+// descriptor `standard_input`; a .npy file holds the matrix `as`. What cannot be opened is found out when it is read; a
+// folder without answers throws Error at once. What may have been meant for an answer, and is read as none, is added to
+// `passed_over`.
 std::vector<AnswerSource> find_answers(const std::vector<std::string>& paths, int standard_input,
                                        const std::optional<std::string>& as = std::nullopt,
                                        std::vector<std::string>* passed_over = nullptr);

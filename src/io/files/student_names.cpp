@@ -48,9 +48,10 @@ std::string unquoted_yaml(std::string_view text) {
   return std::string(text);
 }
 
-// Of Gradescope's file the names alone: "submission_12345:", below it "  :submitters:", and there "  - :name: Anna Li". A
-// group's names stand side by side.
+// Of Gradescope's file: "submission_12345:", below it "  :submitters:", and there "  - :name: Anna Li", "    :sid: '1001'"
+// and "    :email: anna@x". A group's stand side by side.
 std::vector<Student> gradescope_names(std::string_view text) {
+  using Field = std::pair<std::string_view, std::string Student::*>;
   std::vector<Student> students;
   std::string folder;
   bool among_submitters = false;
@@ -63,10 +64,13 @@ std::vector<Student> gradescope_names(std::string_view text) {
     const std::string_view content = line.substr(indent);
     if (indent == 0 && content.ends_with(':')) folder = content.substr(0, content.size() - 1);
     if (line.starts_with("  :")) among_submitters = content == ":submitters:";
-    if (!among_submitters || !content.starts_with(":name: ")) continue;
-    if (students.empty() || students.back().folder != folder) students.push_back({"", folder, "", ""});
-    std::string& name = students.back().name;
-    name += (name.empty() ? "" : ", ") + unquoted_yaml(content.substr(7));
+    for (const auto& [key, field] :
+         {Field{":name: ", &Student::name}, {":sid: ", &Student::id}, {":email: ", &Student::email}}) {
+      if (!among_submitters || !content.starts_with(key)) continue;
+      if (students.empty() || students.back().folder != folder) students.push_back({"", folder, "", ""});
+      std::string& value = students.back().*field;
+      value += (value.empty() ? "" : ", ") + unquoted_yaml(content.substr(key.size()));
+    }
   }
   return students;
 }
