@@ -101,6 +101,55 @@ class Float32Results(InFolder):
                 self.assertEqual(result.returncode, code, (seed, name, result.stdout.decode()[:300]))
 
 
+class ZerosLeftOut(InFolder):
+    """Python writes 1.0000 as 1.0, which does not say how many decimals a number has."""
+
+    def test_weights_that_choose_one_key_say_nothing_of_what_was_not_handed_in(self):
+        problem = self.write("problem.json", {
+            "X": [[2, 1], [1, 2]], "W_O": [[2, -2], [2, 2], [-1, -1], [0, -1]],
+            "heads": [{"W_Q": [[-9, -9], [-9, -18]], "W_K": [[0, 0], [2, -2]], "W_V": [[2, 1], [0, -1]]},
+                      {"W_Q": [[1, 0], [-1, 2]], "W_K": [[-1, 1], [-2, 2]], "W_V": [[-2, 0], [0, 2]]}]})
+        judged = lambda answer: self.report(self.write("answer.json", answer), problem=problem)[0]
+        unscaled = {"A1": [[0.0, 1.0], [0.0, 1.0]], "A2": [[0.269, 0.731], [0.007, 0.993]],
+                    "Y": [[4.538, -6.924], [4.013, -7.973]]}
+        for left_out in ((), ("A2",), ("Y",)):
+            found = judged({name: numbers for name, numbers in unscaled.items() if name not in left_out})
+            self.assertEqual((found["verdict"], found["mistakes"]), ("wrong", ["no_scale"]), left_out)
+
+    def test_one_hot_and_equal_weights_of_random_problems(self):
+        """Scores so far apart, or equal since tokens are, that most rows of a head are 1 and 0, or halves."""
+        seen = {"right": 0, "wrong": 0}
+        for seed in range(25):
+            rng = np.random.default_rng(seed)
+            X, W_O = rng.uniform(-2, 2, (4, 4)).round(1), rng.uniform(-2, 2, (4, 4)).round(1)
+            X[3] = X[2]
+            weights = [[rng.uniform(-size, size, (4, 2)).round(1) for _ in "QKV"] for size in (6, 1)]
+            problem = self.write("problem.json", {"X": X.tolist(), "W_O": W_O.tolist(), "heads": [
+                {f"W_{w}": W.tolist() for w, W in zip("QKV", of, strict=True)} for of in weights]})
+            for scale, verdict in ((2 ** -0.5, "right"), (1, "wrong")):
+                A = [softmax((X @ W_Q) @ (X @ W_K).T * scale) for W_Q, W_K, _ in weights]
+                Y = np.hstack([a @ X @ of[2] for a, of in zip(A, weights, strict=True)]) @ W_O
+                whole = {"A1": A[0], "A2": A[1], "Y": Y}
+                for left_out in ((), ("A2",), ("Y",)):
+                    answer = {name: x.round(4).tolist() for name, x in whole.items() if name not in left_out}
+                    found = self.report(self.write("answer.json", answer), problem=problem)[0]
+                    self.assertEqual(found["verdict"], verdict, (seed, left_out, found["first_wrong"], answer))
+                    seen[verdict] += np.array_equal(2 * A[0].round(4), np.round(2 * A[0].round(4)))
+        self.assertGreater(min(seen.values()), 10)
+
+    def test_one_matrix_in_whole_numbers_beside_decimals(self):
+        rounded_to = lambda digits, x: [[round(number, digits) for number in row] for row in x]
+        decimals = {f"A{head['head']}": rounded_to(4, head["weights"]) for head in WORKED["heads"]}
+        whole = rounded_to(None, WORKED["output"])
+        self.assertEqual(self.verdict({**decimals, "Y": whole}), "right")
+        whole[0][0] += 1
+        self.assertEqual(self.verdict({**decimals, "Y": whole}), "wrong")
+        self.assertEqual(self.verdict({"Z1": rounded_to(None, WORKED["heads"][0]["scaled"]), **decimals}), "right")
+        unscaled = {"A2": rounded_to(4, softmax(np.array(WORKED["heads"][1]["scores"]))),
+                    "Z2": rounded_to(None, WORKED["heads"][1]["scaled"])}
+        self.assertEqual(self.verdict(unscaled), "wrong")  # ±0.5 before it is no excuse
+
+
 class Groups(InFolder):
     def test_kv_head_says_whose_keys_they_are(self):
         rng = np.random.default_rng(2)

@@ -24,7 +24,7 @@ class FormRecogniser {
         const Tensor* numbers = truth(layer, step);
         const Shape& own = matrix.numbers.shape();
         const bool same = numbers != nullptr && numbers->shape().heads > head && numbers->shape().has_matrices_as(own);
-        matrices_.push_back({step, head, matrix, same ? numbers : nullptr});
+        matrices_.push_back({layer, step, head, matrix, same ? numbers : nullptr});
       });
   }
 
@@ -52,6 +52,7 @@ class FormRecogniser {
 
  private:
   struct Placed {
+    std::size_t layer;
     StepId step;
     Index head;
     GivenMatrix& matrix;
@@ -59,12 +60,14 @@ class FormRecogniser {
 
     NumberForm& form() { return matrix.form; }
 
+    // Of each entry that was filled in and its true number; never where that is unknown.
     template <typename Holds>
     bool all_true(Holds holds) const {
       if (truth == nullptr) return false;
-      const Index size = truth->shape().rows * truth->shape().cols;
-      for (Index item = 0; item < truth->shape().batch; ++item)
-        if (!std::all_of(truth->matrix(item, head), truth->matrix(item, head) + size, holds)) return false;
+      const Shape& own = matrix.numbers.shape();
+      for (Index item = 0, i = 0; item < own.batch; ++item)
+        for (Index at = 0; at < own.rows * own.cols; ++at, ++i)
+          if (!matrix.is_blank(i) && !holds(matrix.numbers.data()[i], truth->matrix(item, head)[at])) return false;
       return true;
     }
 
@@ -81,10 +84,25 @@ class FormRecogniser {
     // Rounding to the decimals that are written changes nothing.
     bool is_exact_as_written() const {
       const double unit = 2 * half_unit(matrix.writing.decimals);
-      return all_true([unit](double number) {
+      return all_true([unit](double, double number) {
         const double units = number / unit;
         return !std::isfinite(number) ||
                std::abs(units - std::round(units)) <= as_good_as_whole * std::max(1.0, std::abs(units));
+      });
+    }
+
+    bool is_true_to(int decimals) const {
+      const double most = half_unit(decimals) * (1 + as_good_as_whole);
+      return all_true([most](double own, double number) { return own == number || std::abs(own - number) <= most; });
+    }
+
+    // Programs leave out the zeros at the end: 1.0 may be 1.0000. Numbers that are whole however they are rounded, as where
+    // the softmax chooses one key, or halves, or a row's equal weights, do not say how many decimals they have.
+    bool shows_decimals() const {
+      const Tensor& numbers = matrix.numbers;
+      return std::any_of(numbers.data(), numbers.data() + numbers.size(), [this](double number) {
+        const double whole = step == StepId::weights && number != 0 ? 1 / number : 2 * number;
+        return std::abs(whole - std::round(whole)) > as_good_as_whole;
       });
     }
   };
@@ -132,6 +150,22 @@ class FormRecogniser {
     }
   }
 
+  // The numbers of later steps are the true ones, each as it is written.
+  bool is_true_behind(const Placed& one) const {
+    return std::all_of(matrices_.begin(), matrices_.end(), [&](const Placed& other) {
+      return std::pair(other.layer, other.step) <= std::pair(one.layer, one.step) ||
+             other.is_true_to(other.matrix.writing.decimals);
+    });
+  }
+
+  // Numbers that do not show their decimals have as many as the others; or as few as are written, if with these they are
+  // right and nothing behind them can be right for that alone.
+  int decimals_of(const Placed& one, int finest) const {
+    const int own = one.matrix.writing.decimals;
+    if (one.shows_decimals() || (own > 0 && one.step != StepId::weights)) return own;
+    return one.is_true_to(own) && is_true_behind(one) ? own : finest;
+  }
+
   // In whole numbers there is nothing to be rounded in between.
   void recognise_decimals() {
     int finest = 0;
@@ -151,10 +185,11 @@ class FormRecogniser {
     for (Placed& one : matrices_) {
       NumberForm& form = one.form();
       if (form.floats != nullptr || form.digits) continue;
-      const bool is_exact = one.matrix.writing.decimals == 0 || one.is_exact_as_written();
-      form.decimals = is_exact ? finest : one.matrix.writing.decimals;
-      if (!is_exact) at_least(decimals, form.decimals);
-      if (!is_exact && one.step == StepId::scaled) precision_.factor_decimals.insert(form.decimals);
+      const bool is_exact = one.is_exact_as_written() || one.is_true_to(finest);
+      form.decimals = is_exact ? finest : decimals_of(one, finest);
+      if (is_exact || !one.shows_decimals()) continue;
+      at_least(decimals, form.decimals);
+      if (one.step == StepId::scaled) precision_.factor_decimals.insert(form.decimals);
     }
     if (precision_.factor_decimals.empty() && decimals) precision_.factor_decimals.insert(*decimals);
     for (const int own : std::set(precision_.factor_decimals))
