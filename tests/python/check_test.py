@@ -80,6 +80,18 @@ class Told(InFolder):
         self.assertEqual(self.report(self.write("answer.json", wrong))[0]["mistakes"], ["dropout"])
         self.assertIn("(dropout; p = 0.2)", self.page(wrong, "--lang", "en"))
 
+    def test_dropout_of_weights_that_are_almost_0(self):
+        problem = self.write("problem.json", {"X": [[1, 0], [0, 1], [1, 1]], "W_O": "identity", "heads": [
+            {"W_Q": [[3, 0], [0, 6]], "W_K": [[2, 0], [0, 1]], "W_V": [[1, 0], [0, 1]]}]})
+        A = numpy.array(json.loads(run("run", problem, "--format", "json").stdout)["heads"][0]["weights"])
+        self.assertTrue(0.0005 < numpy.sort(A, None)[0] < 0.005 or A.min() < 0.02)
+        for kept in itertools.product((0, 1), repeat=3):
+            keep = numpy.array([[1, 1, 0], [0, 1, 1], kept])
+            keep[0, 1] = kept[0]  # small ones, too
+            answer = {"A1": (A * keep * 2).round(4).tolist()}
+            report = self.report(self.write("answer.json", answer), problem=problem)[0]
+            self.assertEqual(report["mistakes"], ["dropout"], (kept, answer))
+
     def test_two_mistakes_of_one_output_are_told_together(self):
         # X itself for Q, K and V, and no W_O.
         problem = {"X": [[1, 0.5], [0, 2]], "W_O": [[1, 2], [3, 1]],

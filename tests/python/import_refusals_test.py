@@ -57,6 +57,15 @@ class Refusals(Importing):
         self.refuses(tensors, LLAMA | {"attention_bias": True}, "attention_bias", "a.q_proj.bias")
         self.refuses(tiny.projections("a.", biases="qkvo"), LLAMA | {"attention_bias": False}, "attention_bias", "a.q_proj.bias")
 
+    def test_values_of_no_concern_may_be_anything(self):
+        for value in ("[[5, 5], [1]]", "[1, [2]]", '[1, "a", {"b": null}]', '[null, {"x": 1}]', '[[1], {"a": 1}]', "1e999",
+                      "[1e999]", "[[], 1]"):
+            with self.subTest(value):
+                self.model(tiny.projections(""), LLAMA)
+                config = self.folder / "config.json"
+                config.write_text(config.read_text().rstrip().removesuffix("}") + f', "zzz": {value}}}')
+                self.imports(model=self.folder)
+
     def test_options_that_contradict_the_config(self):
         self.refuses(tiny.projections(""), LLAMA, "--heads 2", "num_attention_heads", "4", arguments=("--heads", "2"))
         self.refuses(tiny.projections(""), LLAMA, "--kv-heads 4", "num_key_value_heads", "2", arguments=("--kv-heads", "4"))

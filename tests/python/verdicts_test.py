@@ -506,6 +506,56 @@ class Blanks(InFolder):
         masked[0][1] = "∞"
         self.assertEqual(self.verdict({"M1": masked}, problem="causal"), "wrong")
 
+    def test_a_blank_beside_wrong_numbers_is_no_nan(self):
+        for name, entry, wrong in (("A1", None, 0.3), ("A1", "1/2", 0.3), ("Q1", None, 7), ("S1", None, 7), ("Z1", None, 7)):
+            rows, cols = (3, 2) if name == "Q1" else (3, 3)
+            matrix = [[wrong + i + 2 * j for j in range(cols)] for i in range(rows)]
+            matrix[0][0] = entry
+            page = run("check", "worked", self.write("a.json", {name: matrix})).stdout.decode()
+            self.assertIn("no known mistake", page)
+            self.assertNotIn("NaN", page, (name, entry))
+        thirds = run("check", "worked", self.write("a.json", {"A1": [[None, .3, .3], [.1, .2, .7], [.5, .2, .3]]})).stdout
+        self.assertNotIn(b"sum", thirds)  # the rows that are filled in sum to 1
+
+
+class OtherMasks(InFolder):
+    def test_a_pattern_that_no_mistake_makes_names_its_keys(self):
+        head = CAUSAL["heads"][0]
+        M = [[x if x != "-inf" else x for x in row] for row in head["masked"]]
+        n = len(M)
+        M[0][n - 1], M[n - 1][0] = 1.5, "-inf"
+        page = run("check", "causal", self.write("a.json", {"M1": M})).stdout.decode()
+        for words in (f"row 1: key {n} should be hidden", f"row {n}: key 1 should be visible", "no known mistake"):
+            self.assertIn(words, " ".join(page.split()))
+        for words in ("slip", "overflow"):
+            self.assertNotIn(words, page)
+        self.assertNotIn(b"overflow", run("check", "causal", self.write("a.json", {"M1": [["-inf"] * n] * n})).stdout)
+
+    def test_weights_that_leak_name_their_keys(self):
+        A = [list(row) for row in CAUSAL["heads"][0]["weights"]]
+        A[1][2:], A[1][1] = [0.125] + A[1][3:], A[1][1] - 0.125
+        page = run("check", "causal", self.write("a.json", {"A1": A})).stdout.decode()
+        self.assertIn("row 2: key 3 should be hidden", " ".join(page.split()))
+
+
+class Slopes(InFolder):
+    def test_alibi_with_exponents_one_off_in_any_number_of_heads(self):
+        rng = np.random.default_rng(3)
+        slopes = {3: [4, 8, 2], 6: [2, 4, 6, 8, 1, 3], 4: [2, 4, 6, 8]}  # 2^−…, as the paper has them
+        steps = {3: [4, 4, 2], 6: [2, 2, 2, 2, 1, 1], 4: [2, 2, 2, 2]}
+        for h, exponents in slopes.items():
+            X, W = rng.uniform(-1, 1, (4, 3)).round(1), rng.uniform(-1, 1, (h, 3, 3, 2)).round(1)
+            problem = self.write("problem.json", {
+                "X": X.tolist(), "mask": "alibi", "W_O": "identity",
+                "heads": [{f"W_{w}": W[i, j].tolist() for j, w in enumerate("QKV")} for i in range(h)]})
+            far = np.abs(np.arange(4)[:, None] - np.arange(4))
+            for by in (-1, 0, 1):
+                M = {f"M{i + 1}": ((X @ W[i, 0]) @ (X @ W[i, 1]).T / 2 ** 0.5
+                                   - 2.0 ** -(exponents[i] + by * steps[h][i]) * far).tolist() for i in range(h)}
+                found = self.report(self.write("answer.json", M), problem=problem)[0]
+                self.assertEqual((found["verdict"], found["mistakes"]),
+                                 ("wrong", ["alibi_slopes"]) if by else ("right", []), (h, by))
+
 
 class OtherParts(InFolder):
     """An MLP with ReLU behind a norm with a large eps, in NumPy."""

@@ -208,7 +208,7 @@ bool TreeReader::ignored() {
 bool TreeReader::word() {
   if (ignored()) return true;
   const Word& word = source_.word();
-  if (word.kind == Word::Kind::too_large) {
+  if (word.kind == Word::Kind::too_large && number_texts_ != NumberTexts::none) {
     const std::string path = grid_ ? grid_->entry_path() : child_path();
     throw InputFault(source_.position(), path,
                      {"{} is too large; numbers go up to 1.797e308", "{} 太大；数最大到 1.797e308"}, escape(word.written));
@@ -342,6 +342,7 @@ bool TreeReader::end_frame() {
 }
 
 bool TreeReader::lists_stay_lists() const {
+  if (number_texts_ == NumberTexts::none) return true;
   return !frames_.empty() &&
          std::find(lists_of_text_.begin(), lists_of_text_.end(), frames_.front().key) != lists_of_text_.end();
 }

@@ -139,6 +139,7 @@ enum class NumberTexts {
   minus_infinity,  // "-inf" alone is a number
   all,             // every spelling, with quotes or without, as answers have it; other texts among numbers are blanks,
                    // and the grids tell how exactly their numbers are written
+  none,            // every list stays a list, and no number is too large: what of it is not used may be anything
 };
 
 enum class Notes {

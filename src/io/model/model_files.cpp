@@ -118,7 +118,7 @@ void ModelFiles::read_index(const std::string& path) {
   index_ = path;
   under_name(path, [&] {
     Source source(file.fd());
-    const Node root = read_json(source, {}, NumberTexts::minus_infinity, Notes::kept);
+    const Node root = read_json(source, {}, NumberTexts::none, Notes::kept);
     for (const Member& member : weight_map_of(root)) places_[member.key] = in_folder(folder_, shard_of(member.node));
   });
 }
@@ -160,7 +160,7 @@ ModelConfig::ModelConfig(const std::string& folder) {
                 path);
   under_name(path, [&] {
     Source source(file.fd());
-    root_ = read_json(source, {});
+    root_ = read_json(source, {}, NumberTexts::none);
     values_ = &object_at(root_);
     const Node* text_model = head_count() ? nullptr : value("text_config");
     if (text_model != nullptr && text_model->as<Object>() != nullptr) values_ = text_model->as<Object>();

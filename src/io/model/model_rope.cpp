@@ -14,6 +14,7 @@ constexpr Index default_pattern = 6;  // Gemma 3: five layers with a window, one
 
 LayerType type_listed(const Node& types, std::optional<Index> layer) {
   const List& list = expect<List>(types, {"a list of texts", "文本的列表"});
+  if (list.empty()) fail(types, {"found [], expected the type of each layer", "这里是 []，应为每一层的类型"});
   const Index number = expect_layer(layer, {"the type of attention depends on the layer (layer_types in config.json)",
                                             "注意力的种类取决于层（config.json 的 layer_types）"});
   if (number >= static_cast<Index>(list.size()))

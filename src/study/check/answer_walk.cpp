@@ -318,11 +318,12 @@ class Walk {
       const GivenMatrix* own = likeness(head).given && likeness(head).same_shape ? matrix_of(head) : nullptr;
       const double known = computed.radius ? computed.radius->data()[i] : 0, number = computed.numbers->data()[i];
       if (own != nullptr && !own->is_blank(in_own)) {
+        const NumberForm& form = own->read_on ? *own->read_on : own->form;
         const double moved = adjusted_.count({head, in_own}) > 0 ? 2 * own->form.half_unit() : 0;
-        const double given = numbers->data()[i] = own->numbers.data()[in_own], written = own->form.written(given) + moved;
+        const double given = numbers->data()[i] = own->numbers.data()[in_own], written = form.written(given) + moved;
         const bool equal = is_same(given, number, equal_numbers * std::max(1.0, std::abs(number))) && known <= written;
         if (radius) radius->data()[i] = equal ? known : written;
-        if (drawn_ && !equal) draws.round(i, own->form.half_unit_at(given) + moved, written, given);
+        if (drawn_ && !equal) draws.round(i, form.half_unit_at(given) + moved, written, given);
       } else if (radius) {
         radius->data()[i] = radius_between(computed, step, i);
         if (drawn_) draws.round(i, precision_.between.half_unit_at(number), radius->data()[i] - known);

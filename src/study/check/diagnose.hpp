@@ -97,6 +97,8 @@ std::optional<Candidate> dropped_weights(const RowPlan& plan, const Puzzle& puzz
 
 // What is −∞ in one of two readings' masked scores and not in the other's, in this head.
 std::vector<OtherKeys> other_keys(const Reading& mistaken, const Reading& right, Index head);
+// What is so in the masked scores that were given; or where weights that were given leave the hidden keys some.
+std::vector<OtherKeys> other_keys(StepId step, const GivenMatrix& given, const Reading& right, Index head);
 
 // "row 2: key 4 should be hidden; rows 1, 3: key 2 should be visible"; rows and keys counted from `base`.
 std::string told(const std::vector<OtherKeys>& keys, Language language, Index base, bool items);

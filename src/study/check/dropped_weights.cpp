@@ -64,8 +64,9 @@ std::optional<Candidate> dropped_weights(const RowPlan& plan, const Puzzle& puzz
   if (!p) return std::nullopt;
   Tensor factors(plan.plan.value(*plan.value(StepId::weights)).shape);
   factors.fill(1);
+  const double kept = 1 / (1 - *p);
   each_wrong_entry(puzzle, [&](const Entry& at, const DroppedOrNot& entry) {
-    factors.at(at) = entry.is_clear() && entry.is_zero() ? 0 : 1 / (1 - *p);
+    factors.at(at) = std::abs(entry.own) < std::abs(entry.own - kept * entry.right) ? 0 : kept;
   });
   PlanEditor edit(plan.plan);
   edit.append({Op::multiply, StepId::weights, {edit.constant("0, 1/(1 − p)", std::move(factors))}});

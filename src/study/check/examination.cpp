@@ -160,6 +160,7 @@ class Examination {
       if (next != nullptr && !next->matches()) found.clear();
     }
     if (found.empty()) {
+      finding.keys = other_keys(step, finding.given, reading_, finding.heads.front());
       const Start start = step == StepId::X ? Start() : Start{&reading_, step};
       without_slips_.push_back(*read_answer(plan_, given_.without(step, finding.heads), precision_, start));
       if (std::optional<Reading> followed = read_on_from_other_shape(plan_, given_, precision_, reading_, step))

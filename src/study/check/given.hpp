@@ -20,6 +20,7 @@ struct GivenMatrix {
   bool batched = false;     // the file has an axis for the items of a batch
   io::Writing writing = {};
   NumberForm form = {};
+  std::optional<NumberForm> read_on = {};  // in which the next steps read it, where its own may be too coarse
   bool is_blank(Index entry) const { return !blank.empty() && blank[static_cast<std::size_t>(entry)]; }
 };
 

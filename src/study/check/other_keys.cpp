@@ -38,21 +38,16 @@ std::string keys_text(const OtherKeys& keys, Language language, Index base) {
   return text;
 }
 
-}  // namespace
-
-std::vector<OtherKeys> other_keys(const Reading& mistaken, const Reading& right, Index head) {
+// is_hidden(at) and should_be(at) of each entry of a head.
+template <typename Hidden, typename ShouldBe>
+std::vector<OtherKeys> keys_of(const Shape& shape, Index head, Hidden hidden, ShouldBe hidden_rightly) {
   std::vector<OtherKeys> result;
-  const auto &own = mistaken.at(StepId::masked), &true_one = right.at(StepId::masked);
-  if (!own || !true_one) return result;
-  const Tensor &M = *own->expected.numbers, &expected = *true_one->expected.numbers;
-  const Shape& shape = expected.shape();
-  if (!(M.shape() == shape) || head >= shape.heads) return result;
   for (Index item = 0; item < shape.batch; ++item)
     for (Index i = 0; i < shape.rows; ++i) {
       OtherKeys row{item, {i}, {}, {}};
       for (Index j = 0; j < shape.cols; ++j) {
-        const bool is_hidden = M.at(item, head, i, j) == minus_infinity;
-        const bool should_be = expected.at(item, head, i, j) == minus_infinity;
+        const Entry at{item, head, i, j};
+        const bool is_hidden = hidden(at), should_be = hidden_rightly(at);
         if (is_hidden != should_be) (should_be ? row.hidden : row.visible).push_back(j);
       }
       if (row.hidden.empty() && row.visible.empty()) continue;
@@ -66,6 +61,32 @@ std::vector<OtherKeys> other_keys(const Reading& mistaken, const Reading& right,
         found->rows.push_back(i);
     }
   return result;
+}
+
+}  // namespace
+
+std::vector<OtherKeys> other_keys(const Reading& mistaken, const Reading& right, Index head) {
+  const auto &own = mistaken.at(StepId::masked), &true_one = right.at(StepId::masked);
+  if (!own || !true_one) return {};
+  const Tensor &M = *own->expected.numbers, &expected = *true_one->expected.numbers;
+  if (!(M.shape() == expected.shape()) || head >= expected.shape().heads) return {};
+  const auto hides = [](const Tensor& scores) { return [&](const Entry& at) { return scores.at(at) == minus_infinity; }; };
+  return keys_of(M.shape(), head, hides(M), hides(expected));
+}
+
+std::vector<OtherKeys> other_keys(StepId step, const GivenMatrix& given, const Reading& right, Index head) {
+  const auto& row = right.at(step);
+  const auto& masked = right.at(StepId::masked);
+  if (!masked || (step != StepId::masked && step != StepId::weights)) return {};
+  const Tensor& M = *masked->expected.numbers;
+  if (head >= M.shape().heads || !given.numbers.shape().has_matrices_as(M.shape())) return {};
+  const auto should_be = [&](const Entry& at) { return M.at(at) == minus_infinity; };
+  const auto is_hidden = [&](const Entry& at) {
+    const double own = given.numbers.at(at.item, 0, at.row, at.column);
+    if (given.is_blank((at.item * M.shape().rows + at.row) * M.shape().cols + at.column)) return should_be(at);
+    return step == StepId::masked ? own == minus_infinity : should_be(at) && !(own > row->expected.radius->at(at));
+  };
+  return keys_of(M.shape(), head, is_hidden, should_be);
 }
 
 std::string told(const std::vector<OtherKeys>& keys, Language language, Index base, bool items) {

@@ -27,12 +27,15 @@ struct Clue {
     return !is_same(own(item, i, j), right(item, i, j), tolerance(item, i, j));
   }
 
+  bool is_blank(Index item, Index i, Index j) const { return given.is_blank((item * rows() + i) * cols() + j); }
+
+  // Of what was filled in.
   template <typename Holds>
   bool every(Holds holds) const {
     for (Index item = 0; item < items(); ++item)
       for (Index i = 0; i < rows(); ++i)
         for (Index j = 0; j < cols(); ++j)
-          if (!holds(item, i, j)) return false;
+          if (!is_blank(item, i, j) && !holds(item, i, j)) return false;
     return true;
   }
 };
@@ -48,6 +51,8 @@ constexpr Text zero_hides = {"0 stands where the mask hides a key: −∞ belong
                              "被掩码遮住的位置写了 0：那里应为 −∞，因为 e^0 = 1，而 e^(−∞) = 0"};
 constexpr Text mask_itself = {"the mask itself stands here: M is the scaled scores, with −∞ where it hides a key",
                               "这里写的是掩码本身：M 应是缩放后的分数，被遮住的位置为 −∞"};
+constexpr Text other_keys_hidden = {"−∞ stands for other keys than those that the mask hides",
+                                    "−∞ 所在的键不是掩码遮住的那些"};
 constexpr Text not_numbers = {"NaN or infinite entries where a number is expected: an overflow, 0·∞ or ∞ − ∞",
                               "应为数的位置出现 NaN 或无穷大：溢出、0·∞ 或 ∞ − ∞"};
 constexpr Text leak = {"weight where the mask hides the key: the hidden score was not −∞ before the softmax",
@@ -114,6 +119,13 @@ Found written_mask(const Clue& clue) {
   return std::nullopt;
 }
 
+Found other_pattern(const Clue& clue) {
+  const bool same = clue.step != StepId::masked || clue.every([&](Index item, Index i, Index j) {
+    return (clue.own(item, i, j) == minus_infinity) == (clue.right(item, i, j) == minus_infinity);
+  });
+  return same ? std::nullopt : Found({other_keys_hidden, {}});
+}
+
 // How many of the wrong entries there are, of how many.
 Found slip(const Clue& clue) {
   const Likeness& likeness = clue.reading.at(clue.step)->heads[static_cast<std::size_t>(clue.head)];
@@ -159,7 +171,8 @@ Sum sum_over(const Clue& clue, Index item, Index first_row, Index rows, Index fi
 std::vector<Sum> row_sums(const Clue& clue) {
   std::vector<Sum> sums;
   for (Index item = 0; item < clue.items(); ++item)
-    for (Index i = 0; i < clue.rows(); ++i) sums.push_back(sum_over(clue, item, i, 1, 0, clue.cols()));
+    for (Index i = 0; i < clue.rows(); ++i)
+      if (const Sum sum = sum_over(clue, item, i, 1, 0, clue.cols()); !std::isnan(sum.value)) sums.push_back(sum);
   return sums;
 }
 
@@ -259,8 +272,8 @@ Found constant_row(const Clue& clue) {
   return constant ? Found({one_row, {}}) : std::nullopt;
 }
 
-constexpr std::array signs = {shape, input,   written_mask, slip,           no_number,   leaked,
-                              sums,  flipped, rearranged,   constant_ratio, constant_row};
+constexpr std::array signs = {shape,  input, written_mask, other_pattern, slip,           no_number,
+                              leaked, sums,  flipped,      rearranged,    constant_ratio, constant_row};
 
 }  // namespace
 

@@ -99,10 +99,18 @@ class FormRecogniser {
     // Programs leave out the zeros at the end: 1.0 may be 1.0000. Numbers that are whole however they are rounded, as where
     // the softmax chooses one key, or halves, or a row's equal weights, do not say how many decimals they have.
     bool shows_decimals() const {
+      return any_is_part([&](double number) { return step == StepId::weights && number != 0 ? 1 / number : 2 * number; });
+    }
+    bool is_whole() const {
+      return !any_is_part([](double number) { return number; });
+    }
+
+    template <typename Multiple>
+    bool any_is_part(Multiple multiple) const {
       const Tensor& numbers = matrix.numbers;
-      return std::any_of(numbers.data(), numbers.data() + numbers.size(), [this](double number) {
-        const double whole = step == StepId::weights && number != 0 ? 1 / number : 2 * number;
-        return std::abs(whole - std::round(whole)) > as_good_as_whole;
+      return std::any_of(numbers.data(), numbers.data() + numbers.size(), [&](double number) {
+        const double units = multiple(number);
+        return std::abs(units - std::round(units)) > as_good_as_whole;
       });
     }
   };
@@ -158,12 +166,17 @@ class FormRecogniser {
     });
   }
 
-  // Numbers that do not show their decimals have as many as the others; or as few as are written, if with these they are
-  // right and nothing behind them can be right for that alone.
+  // Whole numbers, and weights that are 1 and 0, have as few as are written, if with these they are right and nothing
+  // behind them can be right for that alone; else as many as the step's other heads, or as the others.
   int decimals_of(const Placed& one, int finest) const {
     const int own = one.matrix.writing.decimals;
-    if (one.shows_decimals() || (own > 0 && one.step != StepId::weights)) return own;
-    return one.is_true_to(own) && is_true_behind(one) ? own : finest;
+    if (!one.is_whole() || (own > 0 && one.step != StepId::weights)) return own;
+    if (one.is_true_to(own) && is_true_behind(one)) return own;
+    int of_heads = -1;
+    for (const Placed& other : matrices_)
+      if (other.layer == one.layer && other.step == one.step && other.shows_decimals())
+        of_heads = std::max(of_heads, other.matrix.writing.decimals);
+    return of_heads < 0 ? finest : std::max(own, of_heads);
   }
 
   // In whole numbers there is nothing to be rounded in between.
@@ -187,7 +200,11 @@ class FormRecogniser {
       if (form.floats != nullptr || form.digits) continue;
       const bool is_exact = one.is_exact_as_written() || one.is_true_to(finest);
       form.decimals = is_exact ? finest : decimals_of(one, finest);
-      if (is_exact || !one.shows_decimals()) continue;
+      if (is_exact || !one.shows_decimals()) {
+        one.matrix.read_on = form;
+        one.matrix.read_on->decimals = finest;
+        continue;
+      }
       at_least(decimals, form.decimals);
       if (one.step == StepId::scaled) precision_.factor_decimals.insert(form.decimals);
     }

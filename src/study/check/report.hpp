@@ -96,7 +96,7 @@ struct Finding : LayerStep {
   std::optional<Sign> sign;
   Layout layout = Layout::x_at_w;  // of the problem's weights
   bool begins = true;              // nothing was given before this step
-  std::vector<OtherKeys> keys;     // of the first of these heads, where the first suspect changes what is hidden
+  std::vector<OtherKeys> keys;     // of the first of these heads, where other keys are hidden than should be
 
   GivenMatrix given;   // of the first of these heads
   Uncertain expected;  // of all heads, with the tolerance

@@ -149,16 +149,17 @@ void other_slopes(Forms& forms) {
   const auto h = static_cast<double>(forms.problem.heads);
   const double power = std::exp2(std::ceil(std::log2(h)));  // the next one
   const std::vector<double> usual = alibi_slopes(forms.problem.heads);
-  const auto step_of = [](double count, double shift) {
-    return [=](double head) { return std::exp2(-8 * (head + shift) / count); };
-  };
+  const auto shared = [](double count) { return [=](double head) { return std::exp2(-8 * head / count); }; };
   if (power != h) {
-    sloped(forms, fmt::format("2^(−8i/{:g})", power), step_of(power, 0));
-    sloped(forms, fmt::format("2^(−8i/{:g})", h), step_of(h, 0));
-  } else {
-    sloped(forms, fmt::format("2^(−8(i − 1)/{:g})", h), step_of(h, -1));
-    sloped(forms, fmt::format("2^(−8(i + 1)/{:g})", h), step_of(h, 1));
+    sloped(forms, fmt::format("2^(−8i/{:g})", power), shared(power));
+    sloped(forms, fmt::format("2^(−8i/{:g})", h), shared(h));
   }
+  const double below =
+      std::exp2(std::floor(std::log2(h)));  // as many heads have its exponents, the others those of twice it
+  for (const double by : {-1.0, 1.0})
+    sloped(forms, fmt::format("2^(−8(i {} 1)/{:g})", by < 0 ? "−" : "+", below), [&](double head) {
+      return usual[static_cast<std::size_t>(head) - 1] * std::exp2(-8 * by / (head <= below ? below : 2 * below));
+    });
   for (const double one : {0.5, 1.0}) sloped(forms, fmt::format("{:g}", one), [one](double) { return one; });
   if (usual[0] != 0.5) sloped(forms, fmt::format("{:g}", usual[0]), [&](double) { return usual[0]; });
 }
