@@ -93,7 +93,7 @@ std::vector<Part> parts_of(const Plan& plan, const Schedule::Group& group) {
   const Shape& shape = plan.value(first.out).shape;
   if (group.undivided) return {{{0, shape.batch}, {0, shape.heads}, {0, shape.rows}}};
   const bool blocks = group.block_rows > 0;
-  const bool whole = group.head_by_head || (first.op == Op::softmax && !is_row_wise(plan, first));
+  const bool whole = group.head_by_head || (info_of(first.op).shares != Shares::none && !is_row_wise(plan, first));
   const Index rows = whole ? shape.rows : blocks ? group.block_rows : rows_together(shape.rows, 1);
   const Index heads = blocks || whole ? 1 : shape.heads;
   std::vector<Part> parts;

@@ -111,10 +111,10 @@ class OpenClBackend : public Backend {
   }
 
  private:
-  // These belong to simulated mistakes, which are computed on the CPU.
+  // Most of these belong to simulated mistakes, which are computed on the CPU.
   [[noreturn]] void refuse(const Step& step) const {
-    throw Error(say({"{} cannot compute {}: this form of {} is no part of attention; use --device cpu",
-                     "{} 无法计算 {}：这种形式的 {} 不属于注意力；请用 --device cpu"},
+    throw Error(say({"{} cannot compute {}: this form of {} is computed on the CPU alone; use --device cpu",
+                     "{} 无法计算 {}：这种形式的 {} 只在 CPU 上计算；请用 --device cpu"},
                     session_.name, name_of(step.id).id, info_of(step.op).name),
                 Exit::no_device);
   }

@@ -8,29 +8,6 @@ namespace {
 
 constexpr Index most_formulas = 5000;
 
-bool has_cell_formula(const Step& step) {
-  switch (step.op) {
-    case Op::product:
-    case Op::split:
-    case Op::multiply:
-    case Op::softcap:
-    case Op::add:
-    case Op::merge:
-    case Op::copy:
-    case Op::activation: return true;
-    case Op::softmax: return step.softmax == Softmax{};
-    case Op::norm: return !step.norm.sample_variance && !step.norm.eps_outside && !step.norm.by_column;
-    case Op::rotate:
-    case Op::difference:
-    case Op::slope:
-    case Op::norm_slope:
-    case Op::sum:
-    case Op::reshape:
-    case Op::pool: return false;
-  }
-  return false;
-}
-
 // "1E-05"
 std::string written_number(double number) {
   std::string text = full_text(number);
@@ -44,37 +21,41 @@ class CellFormulaBuilder {
       : scene_(scene), step_(step), at_(at), terms_(std::move(terms)) {}
 
   CellFormula build() {
-    if (!scene_.trace.rounding) return build_exactly(), std::move(formula_);
-    put("ROUND(");
-    build_exactly();
-    put(fmt::format(",{})", *scene_.trace.rounding));
+    const auto put_formula = formula_of(step_);
+    if (put_formula == nullptr) return {};
+    if (scene_.trace.rounding) put("ROUND(");
+    (this->*put_formula)();
+    if (scene_.trace.rounding) put(fmt::format(",{})", *scene_.trace.rounding));
     return std::move(formula_);
   }
 
- private:
-  void build_exactly() {
-    switch (step_.op) {
-      case Op::product: return product();
-      case Op::multiply: return multiply();
-      case Op::softcap:
-        return put(written_number(step_.cap) + "*TANH("), put(cell(0)), put("/" + written_number(step_.cap) + ")");
-      case Op::add: return add();
-      case Op::softmax: return softmax();
-      case Op::norm: return norm();
-      case Op::activation: return activation();
+  // Null where a sheet does not compute it.
+  static void (CellFormulaBuilder::*formula_of(const Step& step))() {
+    using Builder = CellFormulaBuilder;
+    const Norm& norm = step.norm;
+    switch (step.op) {
+      case Op::product: return &Builder::product;
+      case Op::multiply: return &Builder::multiply;
+      case Op::softcap: return &Builder::softcap;
+      case Op::add: return &Builder::add;
+      case Op::softmax: return step.softmax == Softmax{} ? &Builder::softmax : nullptr;
+      case Op::norm: return norm.sample_variance || norm.eps_outside || norm.by_column ? nullptr : &Builder::norm;
+      case Op::activation: return &Builder::activation;
       case Op::split:
       case Op::merge:
-      case Op::copy: return put(cell(0));
+      case Op::copy: return &Builder::copy;
       case Op::rotate:
       case Op::difference:
       case Op::slope:
       case Op::norm_slope:
       case Op::sum:
       case Op::reshape:
-      case Op::pool: return;
+      case Op::pool: return nullptr;
     }
+    return nullptr;
   }
 
+ private:
   void put(std::string text) { formula_.emplace_back(std::move(text)); }
   void put(const CellRange& range) { formula_.emplace_back(range); }
 
@@ -100,6 +81,13 @@ class CellFormulaBuilder {
     put("*");
     scaling ? put(written_number(scene_.plan.value(step_.in[1]).constant->data()[0])) : put(cell(0, 1));
   }
+
+  void softcap() {
+    const std::string cap = written_number(step_.cap);
+    put(cap + "*TANH("), put(cell(0)), put("/" + cap + ")");
+  }
+
+  void copy() { put(cell(0)); }
 
   // A mask that hides an entry says so by a text.
   void add() {
@@ -168,7 +156,7 @@ bool cells_can_compute(const Problem& problem, const Plan& plan, const Trace& tr
   for (const Step& step : plan.steps) {
     const Value& value = plan.value(step.out);
     if (!options.selection.has(plan, value)) continue;
-    if (!has_cell_formula(step)) return false;
+    if (CellFormulaBuilder::formula_of(step) == nullptr) return false;
     formulas += value.shape.size();
   }
   return !problem.batched && plan.past.empty() && trace.dtype == Dtype::f64 && formulas <= most_formulas;

@@ -149,7 +149,10 @@ void mask_ignored_backwards(Forms& forms) {
   const ValueId dA = edit.step(StepId::d_masked).in[0], unhidden = unhidden_scores(edit);
   Shape sums = edit.shape(StepId::d_masked);
   sums.cols = 1;
-  const ValueId A = edit.insert({Op::softmax, StepId::d_masked, {unhidden}});
+  Step weights = edit.step(StepId::weights);
+  weights.id = StepId::d_masked;
+  weights.in[0] = unhidden;
+  const ValueId A = edit.insert(std::move(weights));
   const ValueId r = edit.insert({Op::sum, StepId::d_masked, {A, dA}}, sums);
   edit.replace({Op::difference, StepId::d_masked, {dA, r, A}});
 }
