@@ -15,11 +15,10 @@ constexpr double smallest_maximum = -2, largest_maximum = 8;
 
 }  // namespace
 
-// Of the entries that are normalised; what else takes part is none of them. NaN where there is one: it has no maximum.
+// Of all that takes part. NaN where there is one: it has no maximum.
 double Spelling::largest_in(const Terms& slice) const {
   double largest = minus_infinity;
   for (std::size_t i = 0; i < slice.size() && !std::isnan(largest); ++i) {
-    if (slice[i].front().operand > 0) continue;
     const double next = number(slice[i].front());
     if (!(next <= largest)) largest = next;
   }

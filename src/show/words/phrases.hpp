@@ -156,7 +156,7 @@ inline constexpr Text left_out_both{"rows {} and columns {} of {}", "{2} 的第 
 
 // Entries that are spelled out.
 inline constexpr Text terms{"({} terms)", "（共 {} 项）"};
-inline constexpr Text maximum_subtracted{"the row's maximum, {}, is subtracted first", "先减去本行最大值 {}"};
+inline constexpr Text maximum_subtracted{"the maximum, {}, is subtracted first", "先减去最大值 {}"};
 inline constexpr Text angle{"angle {0}·{1}^({2}) = {3} at position {0}", "位置 {0} 处的角度 {0}·{1}^({2}) = {3}"};
 inline constexpr Text no_key_here{"{0} may attend to no key", "{0}没有可看的键"};
 

@@ -50,9 +50,9 @@ TEST_CASE("the maximum is subtracted in sight where exponentials are too large t
   Computation computation;
   keep(computation.plan, computation.trace, StepId::masked,
        tensor({1, 2, 2, 2}, {800, hidden, 800, 798, 1, hidden, -9, -10}));
-  CHECK(contains(computation.page(), "A⁽¹⁾[2,1] = e^0 / (e^0 + e^-2) = 1.000 / 1.135 = 0.500 the row's maximum, 800,"));
-  CHECK(contains(computation.page(), "the row's maximum, 800, is subtracted first"));
-  CHECK(contains(computation.page(), "the row's maximum, -9, is subtracted first"));
+  CHECK(contains(computation.page(), "A⁽¹⁾[2,1] = e^0 / (e^0 + e^-2) = 1.000 / 1.135 = 0.500 the maximum, 800,"));
+  CHECK(contains(computation.page(), "the maximum, 800, is subtracted first"));
+  CHECK(contains(computation.page(), "the maximum, -9, is subtracted first"));
 }
 
 TEST_CASE("a row without a key has weight 0 for a reason") {
@@ -75,7 +75,7 @@ TEST_CASE("NaN and overflowed scores are not taken for rows without a key") {
   keep(computation.plan, computation.trace, StepId::weights, filled({1, 2, 2, 2}, nan));
   const std::string page = computation.page();
   CHECK(contains(page, "A⁽¹⁾[2,1] = e^NaN / (e^NaN + e^NaN) = NaN / NaN = NaN"));
-  CHECK(contains(page, "A⁽²⁾[1,1] = e^NaN / (e^NaN + e^−∞) = NaN / NaN = NaN the row's maximum, ∞, is subtracted first"));
+  CHECK(contains(page, "A⁽²⁾[1,1] = e^NaN / (e^NaN + e^−∞) = NaN / NaN = NaN the maximum, ∞, is subtracted first"));
   CHECK_FALSE(contains(page, "may attend to no key"));
 }
 
