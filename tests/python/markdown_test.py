@@ -99,6 +99,15 @@ class Markdown(unittest.TestCase):
         for formula in formulas(text):
             environments(formula)
 
+    def test_columns_have_their_labels_where_the_text_page_has_them(self):
+        for example, labels in (("worked", ["token1", "token2", "token3"]), ("causal", ["The", "cat", "sat", "down"])):
+            found = re.findall(r"\\overset\{(.*?)\}\{\\begin\{bmatrix\}\n(.*?)\n\\end\{bmatrix\}\}",
+                               self.page("run", example, "--steps", "weights", "--heads", "1"), re.S)
+            self.assertEqual([re.findall(r"\\text\{(.*?)\}", list) for list, _ in found], [labels] * len(found))
+            self.assertTrue(any(len(matrix(content)) == len(labels) for _, content in found))
+        text = self.page("run", "worked", "--steps", "Q")
+        self.assertNotIn("overset", text)
+
     def test_tables(self):
         html = self.rendered(self.page("mistakes", "worked"))
         self.assertIn("<td>no_scale</td>", html)

@@ -170,16 +170,22 @@ std::string tex_math(std::string_view formula, TexText text) {
 }
 
 std::string tex_labelled(const Matrix& matrix, std::string_view kind, bool row_labels, TexText text) {
-  std::string result;
-  if (row_labels) {
-    std::vector<std::string> labels;
-    for (Index line = 0; line < matrix.rows.drawn(); ++line) {
-      const std::optional<Index> shown = matrix.rows.shown_at(line);
-      labels.push_back(shown ? tex_label(matrix.row_labels[static_cast<std::size_t>(*shown)], text) : "\\vdots");
+  const auto labels = [text](const std::vector<std::string>& own, const Shown& lines, const char* gap,
+                             const char* between) {
+    std::string list;
+    for (Index line = 0; line < lines.drawn(); ++line) {
+      const std::optional<Index> shown = lines.shown_at(line);
+      list += (line == 0 ? "" : between) + (shown ? tex_label(own[static_cast<std::size_t>(*shown)], text) : gap);
     }
-    result = fmt::format("\\begin{{matrix}}\n{}\n\\end{{matrix}} ", fmt::join(labels, " \\\\\n"));
-  }
-  return result + fmt::format("\\begin{{{0}}}\n{1}\n\\end{{{0}}}", kind, fmt::join(tex_rows(matrix, text), " \\\\\n"));
+    return list;
+  };
+  std::string result = fmt::format("\\begin{{{0}}}\n{1}\n\\end{{{0}}}", kind, fmt::join(tex_rows(matrix, text), " \\\\\n"));
+  if (!matrix.column_labels.empty())
+    result = fmt::format("\\overset{{{}}}{{{}}}", labels(matrix.column_labels, matrix.columns, "\\cdots", " \\enspace "),
+                         result);
+  if (!row_labels) return result;
+  return fmt::format("\\begin{{matrix}}\n{}\n\\end{{matrix}} {}",
+                     labels(matrix.row_labels, matrix.rows, "\\vdots", " \\\\\n"), result);
 }
 
 std::string tex_label(const std::string& label, TexText text) {
