@@ -94,7 +94,7 @@ class Bench {
  public:
   Bench(const BenchOptionTexts& texts, World& world)
       : output_(texts.output, page_or_json, style_from({}, world), world),
-        language_(language_from(texts.lang, world)),
+        page_(language_from(texts.lang, world)),
         is_looped_(texts.loop) {
     const Arithmetic arithmetic = arithmetic_from(texts.computation);
     options_.dtype = arithmetic.dtype;
@@ -119,7 +119,10 @@ class Bench {
     if (output_.kind() == Format::Kind::json)
       write_json();
     else
-      output_.write(page(compute::measure_reach(options_)));
+      output_.write(page_, [this, reach = compute::measure_reach(options_)](const auto& options) {
+        page_.language = options.language;
+        return page(reach);
+      });
     output_.finish();
   }
 
@@ -221,7 +224,7 @@ class Bench {
         reach.gbytes_per_s = std::max(reach.gbytes_per_s, seen.gbytes_per_s);
       }
     const bool cpu = options_.device.is_cpu();
-    show::PageBuilder page(language_);
+    show::PageBuilder page(page_.language);
     std::string where = fmt::format("{} {}", options_.device.description, dtype_name(options_.dtype));
     if (cpu) where += page.say(on_cpu, compute::cpu_kernels_name(plan_), times_.threads);
     page.paragraph(bench_facts, problem_.queries(), problem_.keys(), problem_.d_model(), problem_.heads, where, repeat_);
@@ -256,7 +259,7 @@ class Bench {
   }
 
   Output output_;
-  Language language_;
+  show::PageOptions page_;
   Problem problem_;
   Plan plan_;
   compute::RunOptions options_;

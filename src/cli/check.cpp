@@ -254,10 +254,12 @@ class Check {
     const Caption title = common_ ? common_->problem.title : Caption();
     switch (output_.kind()) {
       case Format::Kind::page:
-        return output_.write(describe(reports, title, page_, telling_.hint, texts_.as_class,
-                                      telling_.summary_only ? study::Tell::nobody
-                                      : output_.has_links() ? study::Tell::everyone
-                                                            : study::Tell::not_right));
+        return output_.write(page_, [&](const auto& page) {
+          return describe(reports, title, page, telling_.hint, texts_.as_class,
+                          telling_.summary_only ? study::Tell::nobody
+                          : output_.has_links() ? study::Tell::everyone
+                                                : study::Tell::not_right);
+        });
       case Format::Kind::json: return study::write_report_json(output_.sink(), reports, telling_);
       case Format::Kind::csv: return study::write_report_csv(output_.sink(), reports, telling_);
       case Format::Kind::gradescope:

@@ -74,6 +74,10 @@ Exit run_command(const std::vector<std::string>& arguments, World& world) {
     refuse_parse(app, error);
   }
   if (!app.remaining().empty()) refuse_leftovers(app, app.remaining());
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames())
+      if (option->count() > 0)
+        world.given.insert(world.given.end(), {"--" + name, "--" + name + " " + option->results()[0]});
   return action(world);
 }
 
@@ -96,6 +100,7 @@ Exit dispatch(const std::vector<std::string>& arguments, World& world) {
 int cli(const std::vector<std::string>& arguments, World& world) {
   world.language = language_of(arguments, world);
   world.inputs.clear();
+  world.given.clear();
   const auto end = [&world](Exit exit, const Saying& sentence) {
     try {
       tell_line(world, sentence.in(world.language));

@@ -114,16 +114,18 @@ study::Side mistaken_side(const Problem& problem, const std::string& name, const
   return {show::say_words(page.language, with_mistake, {named(problem, page.language), show::Words(id)}), std::move(made)};
 }
 
-void compare_problems(const CompareOptions& options, World& world) {
-  show::PageOptions page = page_from(options.page, world);
-  Output output(options.output, page_or_json, style_from(options.page, world), world);
-  const std::vector<Problem> problems = read_problems(options.problems, world, options.allow_outside);
-  choose(options.selection, problems, page);
-  const Problem& problem = problems.front();
-  const study::Side left{named(problem, page.language), study::layered(problem)};
-  study::Side right;
+// Both sides in the language of the page, and how the right one was made.
+struct Sides {
+  study::Side left, right;
   study::MadeOf made;
   std::vector<show::Words> remarks;
+  study::Comparison comparison;
+};
+
+Sides sides_of(const CompareOptions& options, const std::vector<Problem>& problems, show::PageOptions& page) {
+  const Problem& problem = problems.front();
+  Sides sides{{named(problem, page.language), study::layered(problem)}, {}, {}, {}, {}};
+  auto& [left, right, made, remarks, comparison] = sides;
   const study::HeadChange* const change = options.change();
   if (change != nullptr) {
     right = change->make(problem);
@@ -138,13 +140,24 @@ void compare_problems(const CompareOptions& options, World& world) {
   } else {
     right = {named(problems[1], page.language), study::layered(problems[1])};
   }
+  comparison = study::compare(left.computed.numbers, right.computed.numbers);
+  return sides;
+}
+
+void compare_problems(const CompareOptions& options, World& world) {
+  show::PageOptions page = page_from(options.page, world);
+  Output output(options.output, page_or_json, style_from(options.page, world), world);
+  const std::vector<Problem> problems = read_problems(options.problems, world, options.allow_outside);
+  choose(options.selection, problems, page);
   warn_of(problems, page, world);
   output.open();
-  const study::Comparison comparison = study::compare(left.computed.numbers, right.computed.numbers);
-  if (output.kind() == Format::Kind::json)
-    study::write_comparison_json(output.sink(), comparison, left, right, made, page.selection);
-  else
-    output.write(describe(comparison, left, right, remarks, page), options.pause);
+  const auto tell = [&](show::PageOptions in) {
+    const Sides sides = sides_of(options, problems, in);
+    if (output.kind() != Format::Kind::json) return describe(sides.comparison, sides.left, sides.right, sides.remarks, in);
+    study::write_comparison_json(output.sink(), sides.comparison, sides.left, sides.right, sides.made, in.selection);
+    return show::Document{};
+  };
+  output.kind() == Format::Kind::json ? void(tell(page)) : output.write(page, tell, options.pause);
   output.finish();
 }
 

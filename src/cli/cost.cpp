@@ -131,7 +131,7 @@ std::vector<std::string> changes_of_sweep(const std::string& text, const Problem
 
 void tell_cost(const CostOptionTexts& texts, World& world) {
   Output output(texts.output, page_or_json, style_from(texts.page, world), world);
-  const Language language = language_from(texts.page.lang, world);
+  const show::PageOptions page = page_from(texts.page, world);
   const SizedProblem sized = sized_problem(texts.sizes, false, world, texts.sweep.value_or(""));
   const std::string usual = sized.model != nullptr ? "f16" : "f64";
   const std::vector<std::string_view> types = column_of(study::number_types, &study::NumberType::name);
@@ -157,7 +157,9 @@ void tell_cost(const CostOptionTexts& texts, World& world) {
     study::write_cost(output.sink(), *cost, sized.model != nullptr ? sized.model->name : "",
                       texts.against ? "against" : "sweep", others);
   else
-    output.write(others.empty() ? cost_page(*cost, language) : cost_comparison(*cost, others, language));
+    output.write(page, [&](const auto& options) {
+      return others.empty() ? cost_page(*cost, options.language) : cost_comparison(*cost, others, options.language);
+    });
   output.finish();
 }
 
@@ -200,10 +202,11 @@ Action setup_shapes(CommandLine& app) {
        {"mha shapes --d-model 8 --heads 2 --tokens 3 --labels   ", {"where each entry goes", "各元素到哪里去"}},
        {"mha shapes --model llama-3-8b --tokens 4096            ", {"of a published model", "已发表模型的"}}});
   return [options](World& world) {
+    const show::PageOptions page = page_from(options->page, world);
     Output output(options->output, page_only, style_from(options->page, world), world);
     const Problem problem = sized_problem(options->sizes, true, world).problem;
     output.open();
-    output.write(study::shapes_page(problem, options->labels, language_from(options->page.lang, world)));
+    output.write(page, [&](const auto& in) { return study::shapes_page(problem, options->labels, in.language); });
     output.finish();
   };
 }

@@ -38,7 +38,7 @@ void tell_decoding(const DecodeTexts& texts, World& world) {
   else if (output.kind() == Format::Kind::steps)
     study::write_decoding_csv(output.sink(), problem, decoding, page.selection);
   else
-    output.write(study::decoding_page(problem, decoding, page));
+    output.write(page, [&](const auto& in) { return study::decoding_page(problem, decoding, in); });
   output.finish();
 }
 

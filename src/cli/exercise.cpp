@@ -91,12 +91,16 @@ ExerciseRequest exercise_request_from(const ExerciseTexts& texts, const World& w
   request.sizes.activation = request.difficulty->activation;
   request.sizes.final_norm = request.difficulty->final_norm && request.sizes.norm && !request.sizes.norm_behind;
   request.seed = number_or(texts.seed, "--seed", 1, 0, largest_seed);
-  request.worksheet.language = language_from(texts.lang, world);
+  const show::PageOptions page = language_from(texts.lang, world);
+  request.worksheet.language = page.language;
+  request.worksheet.both_languages = page.both_languages;
   request.worksheet.decimals = number_or(texts.round, "--round", 3, 0, 12);
   request.folder = *texts.output;
   request.notebook = texts.notebook;
   request.roster = texts.roster;
   request.sheet = format_of_file(*texts.output, page_only);
+  const Format& written = request.sheet != nullptr ? *request.sheet : format_named({}, page_only);
+  refuse_unread(std::array{&written}, world);
   if (request.sheet != nullptr && request.roster)
     throw Error({"--roster makes a folder for each student; name a folder with -o",
                  "--roster 为每个学生建文件夹；请用 -o 写文件夹"});
@@ -117,6 +121,13 @@ constexpr Text student_files = {"worksheet.txt, worksheet.md, problem.json and a
                                 "worksheet.txt、worksheet.md、problem.json 和 answer.json"};
 constexpr Text teacher_files = {"key.json, key_rounded.json and mistakes.json",
                                 "key.json、key_rounded.json 和 mistakes.json"};
+
+constexpr Text sheet_written = {"{0} is to be filled in, and {1} is its problem; then: `mha check {1} {2}`",
+                                "{0} 供填写，{1} 是它的题目；填好以后：`mha check {1} {2}`"};
+constexpr Text notebook_written = {
+    "{0} is to be filled in, and {1} is its problem; `jupyter lab {0}` opens it, and its last "
+    "cell writes {2} and has it checked",
+    "{0} 供填写，{1} 是它的题目；`jupyter lab {0}` 打开它，最后一个单元会写出 {2} 并检查"};
 
 // Where the files of one exercise go; the teacher's are not in the folder that is handed out.
 struct Folders {
@@ -154,7 +165,13 @@ study::WorksheetOptions::On write_sheet(const Problem& problem, study::Worksheet
   using On = study::WorksheetOptions::On;
   options.on = format.ending == ".ipynb" ? On::notebook : format.ending == ".xlsx" ? On::sheet : On::paper;
   if (options.on == On::sheet) options.answer = path.substr(path.rfind('/') + 1);
-  const std::string text = format.write(study::worksheet(problem, options), {page_width, false, false});
+  show::PageOptions languages;
+  languages.language = options.language, languages.both_languages = options.both_languages;
+  const auto sheet = [&](const show::PageOptions& page) {
+    options.language = page.language;
+    return study::worksheet(problem, options);
+  };
+  const std::string text = format.write(page_in(format, languages, sheet), {page_width, false, false});
   if (const auto status = io::status_of(path); status && S_ISREG(status->st_mode) && io::InputFile(path).text() != text)
     throw Error({"{} is there already, and may be filled in; name another with -o, or move that file away",
                  "{} 已经存在，可能已填写；请用 -o 另写一个，或移走该文件"},
@@ -232,27 +249,32 @@ void write_one(const ExerciseRequest& request, const study::ExerciseMaker& maker
   const Problem problem = drawn(request, maker, static_cast<std::uint32_t>(request.seed));
   if (request.sheet != nullptr) {
     const std::size_t slash = request.folder.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : request.folder.substr(0, slash + 1);
+    const std::string beside = request.folder.substr(0, slash + 1), folder = beside.empty() ? "." : beside;
     io::make_folder(folder);
     const io::FolderLock lock(folder);
     refuse_filled_in(folder, problem);
     std::deque<io::OutputFile> files;
-    io::write_problem(files.emplace_back(folder + "/problem.json").sink(), problem);
-    if (write_sheet(problem, request.worksheet, *request.sheet, request.folder, files) ==
-        study::WorksheetOptions::On::paper)
-      study::write_answer_template(files.emplace_back(folder + "/answer.json").sink(), problem);
-    return io::commit_all(files);
+    using On = study::WorksheetOptions::On;
+    io::write_problem(files.emplace_back(beside + "problem.json").sink(), problem);
+    const On on = write_sheet(problem, request.worksheet, *request.sheet, request.folder, files);
+    if (on == On::paper) study::write_answer_template(files.emplace_back(beside + "answer.json").sink(), problem);
+    io::commit_all(files);
+    return tell(world, on == On::notebook ? notebook_written : sheet_written, shell_word(request.folder),
+                shell_word(beside + "problem.json"), shell_word(on == On::sheet ? request.folder : beside + "answer.json"));
   }
   io::make_folder(request.folder);
   const io::FolderLock lock(request.folder);
   refuse_filled_in(request.folder, problem);
   write_exercise_files(problem, request.worksheet, {request.folder, request.folder}, request.notebook);
+  const std::string problem_file = shell_word(request.folder + "/problem.json"),
+                    answer_file = shell_word(request.folder + "/answer.json");
   tell(world,
        {"{0} holds {1}, and for the teacher {2}; when answer.json is filled in: "
         "`mha check {3} {4}`",
         "{0} 中有 {1}，给教师的有 {2}；填好 answer.json 以后：`mha check {3} {4}`"},
-       request.folder, student_files, teacher_files, shell_word(request.folder + "/problem.json"),
-       shell_word(request.folder + "/answer.json"));
+       request.folder, student_files, teacher_files, problem_file, answer_file);
+  if (request.notebook)
+    tell(world, notebook_written, shell_word(request.folder + "/" + std::string(notebook_name)), problem_file, answer_file);
 }
 
 void warn_of_blind_spots(const study::ExerciseSizes& sizes, const study::BlindSpots& spots, World& world) {

@@ -85,6 +85,9 @@ void explain_entries(const ExplainTexts& texts, World& world) {
   Problem problem = read_problem(name, world, texts.allow_outside);
   const bool backward = std::any_of(entries.begin(), entries.end(), study::names_gradient);
   if (backward) problem.loss = loss_from(texts.loss, problem, world);
+  if (texts.loss && !backward)
+    throw Error({"--loss is for entries of the backward pass, such as dW_Q1[1,2], and none is asked for; leave it out",
+                 "--loss 用于反向传播的元素，例如 dW_Q1[1,2]，而这里没有要这样的元素；请去掉它"});
   choose_one_item(texts.computation, page, problem);
   Plan plan = make_plan(problem);
   if (backward) plan = with_gradient(std::move(plan), *problem.loss);
@@ -95,12 +98,14 @@ void explain_entries(const ExplainTexts& texts, World& world) {
   const Trace trace = trace_of(plan, ranges, depth, arithmetic, world);
   warn_of(problem, plan, trace, page, world);
   if (json) page.index_base = 1;  // as in all files
-  const show::Scenes layers = show::scenes_of(problem, plan, trace, page);
-  for (study::ExplainedRange& explained : ranges) explained.entries = study::explain(layers, explained.range, depth);
-  if (json)
+  const auto tell = [&](const show::PageOptions& options) {
+    const show::Scenes layers = show::scenes_of(problem, plan, trace, options);
+    for (study::ExplainedRange& explained : ranges) explained.entries = study::explain(layers, explained.range, depth);
+    if (!json) return describe(layers, ranges);
     write_explained_json(layers, ranges, output.sink());
-  else
-    output.write(describe(layers, ranges));
+    return show::Document{};
+  };
+  json ? void(tell(page)) : output.write(page, tell);
   output.finish();
 }
 

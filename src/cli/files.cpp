@@ -164,9 +164,11 @@ void declare_output(CommandLine& app, OutputTexts& texts, Kinds kinds) {
 
 Output::Output(const OutputTexts& texts, Kinds kinds, const show::TextStyle& style, World& world)
     : file_(texts.file), format_(&format_named(texts.format, kinds)), style_(style), world_(world) {
-  if (!file_) return;
-  style_.color = false;
-  format_ = &format_of_output(*file_, kinds, *format_, texts.format.has_value(), false);
+  if (file_) {
+    style_.color = false;
+    format_ = &format_of_output(*file_, kinds, *format_, texts.format.has_value(), false);
+  }
+  refuse_unread({&format_, 1}, world);
 }
 
 void Output::open(std::vector<std::string> inputs) {
@@ -180,7 +182,8 @@ io::Sink& Output::sink() {
   return opened_.empty() ? world_.out : opened_.front().sink();
 }
 
-void Output::write(const show::Document& page, bool pause) {
+void Output::write(const show::PageOptions& options, const Describe& describe, bool pause) {
+  const show::Document page = page_in(*format_, options, describe);
   if (pause && opened_.empty() && format_->write == show::write_text) return show_step_by_step(page, style_, world_);
   sink().write(format_->write(page, style_));
 }

@@ -52,7 +52,7 @@ class Output {
   // After the inputs were read: they must not be written over, nor these that the world does not know.
   void open(std::vector<std::string> inputs = {});
   io::Sink& sink();
-  void write(const show::Document& page, bool pause = false);
+  void write(const show::PageOptions& options, const Describe& describe, bool pause = false);
   void finish();
 
  private:

@@ -51,9 +51,9 @@ std::vector<Index> layers_from(const std::string& text) {
   return layers;
 }
 
-io::ImportOptions options_from(const ImportTexts& texts, const World& world) {
+io::ImportOptions options_from(const ImportTexts& texts) {
   io::ImportOptions options;
-  language_from(texts.lang, world);
+  if (texts.lang) parse_choice("--lang", *texts.lang, {"en", "zh"});
   if (texts.layer) options.layer.layer = parse_number("--layer", *texts.layer, 0, largest_count);
   options.layer.prefix = texts.prefix;
   if (texts.layers) options.layers = layers_from(*texts.layers);
@@ -105,7 +105,7 @@ void tell_about(const io::Imported& found, const io::ImportedInputs& inputs, con
 }
 
 void import_to(const std::string& output, const ImportTexts& texts, World& world) {
-  const io::ImportOptions options = options_from(texts, world);
+  const io::ImportOptions options = options_from(texts);
   const io::ImportedInputs inputs = inputs_from(texts);
   const io::Imported found = io::import_layers(*texts.model, options);
   std::vector<std::string> read = found.files;
@@ -156,7 +156,7 @@ void declare_import_options(CommandLine& app, ImportTexts& texts) {
   declare_option(app, "--scale", texts.scale, "S|none", {"what the scores are multiplied with", "分数乘以什么"});
   declare_option(app, "--ignore", texts.ignore, "NAMES",
                  {"go without these parts that mha does not compute", "不要这些 mha 不计算的部分"});
-  declare_language(app, texts.lang, {"messages", "消息"});
+  declare_language(app, texts.lang, {"messages", "消息"}, "en|zh");
   declare_examples(
       app,
       {"MODEL is a .safetensors or .npz file, a model.safetensors.index.json or the folder of a model. config.json beside "

@@ -28,7 +28,9 @@ void inspect_problems(const InspectOptions& options, World& world) {
   if (output.kind() == Format::Kind::json)
     write_inspection(output.sink(), inspection, problems, page);
   else
-    output.write(describe(inspection, problems, page));
+    output.write(page, [&](const auto& in) {
+      return describe(in.language == page.language ? inspection : study::inspect(problems, in, {}), problems, in);
+    });
   output.finish();
 }
 

@@ -17,10 +17,15 @@ struct ListTexts {
   OutputTexts output;
 };
 
-void print_list(show::PageBuilder& page, const ListTexts& texts, World& world) {
+void print_list(const ListTexts& texts, World& world, void (*add)(show::PageBuilder& page)) {
+  const show::PageOptions options = page_from(texts.page, world);
   Output output(texts.output, page_only, style_from(texts.page, world), world);
   output.open();
-  output.write(page.take());
+  output.write(options, [add](const show::PageOptions& in) {
+    show::PageBuilder page(in.language);
+    add(page);
+    return page.take();
+  });
   output.finish();
 }
 
@@ -37,8 +42,7 @@ std::string memory_text(Index bytes) {
   return bytes > 0 ? fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30)) : "?";
 }
 
-void list_devices(const ListTexts& texts, World& world) {
-  show::PageBuilder page(language_from(texts.page.lang, world));
+void list_devices(show::PageBuilder& page) {
   show::Table table{page.header(Text{"device", "设备"}, Text{"memory", "内存"}, Text{"float64", "float64"},
                                 Text{"vendor", "厂商"}, Text{"name", "名称"}),
                     {},
@@ -53,29 +57,25 @@ void list_devices(const ListTexts& texts, World& world) {
   page.add(std::move(table));
   if (const std::optional<Saying> lack = compute::opencl_lack())
     page.paragraph({"no OpenCL device: {}", "没有 OpenCL 设备：{}"}, *lack);
-  print_list(page, texts, world);
 }
 
-void list_examples(const ListTexts& texts, World& world) {
-  const Language language = language_from(texts.page.lang, world);
-  if (texts.name) return print_example(example_text(*texts.name), texts, world);
-  show::PageBuilder page(language);
+void list_examples(show::PageBuilder& page) {
   show::Table table{page.header(Text{"name", "名称"}, Text{"what it shows", "内容"}), {}};
   for (const io::EmbeddedFile& example : io::examples()) {
     const Problem problem = io::read_problem_text(example.text, example.name);
-    table.rows.push_back({std::string(example.name), show::Words().quote(problem.title.in(language))});
+    table.rows.push_back({std::string(example.name), show::Words().quote(problem.title.in(page.language()))});
   }
   page.add(std::move(table));
-  print_list(page, texts, world);
 }
 
 void list_models(const ListTexts& texts, World& world) {
+  const show::PageOptions page = page_from(texts.page, world);
   Output output(texts.output, page_or_json, style_from(texts.page, world), world);
   output.open();
   if (output.kind() == Format::Kind::json)
     study::write_models(output.sink());
   else
-    output.write(study::models_page(language_from(texts.page.lang, world)));
+    output.write(page, [](const auto& options) { return study::models_page(options.language); });
   output.finish();
 }
 
@@ -90,7 +90,7 @@ Action setup_devices(CommandLine& app) {
       {{"mha devices                              ", {"the list", "列表"}},
        {"mha run --device opencl:0 --dtype f32    ", {"compute on one of them", "在其中一个设备上计算"}},
        {"mha run --device opencl:0 --against cpu  ", {"and hold each step against the CPU", "并把每一步与 CPU 对照"}}});
-  return [texts](World& world) { list_devices(*texts, world); };
+  return [texts](World& world) { print_list(*texts, world, list_devices); };
 }
 
 Action setup_examples(CommandLine& app) {
@@ -101,7 +101,9 @@ Action setup_examples(CommandLine& app) {
   declare_examples(app, {},
                    {{"mha examples                       ", {"the list", "列表"}},
                     {"mha examples worked > mine.json    ", {"start your own from one", "以一个示例为起点"}}});
-  return [texts](World& world) { list_examples(*texts, world); };
+  return [texts](World& world) {
+    texts->name ? print_example(example_text(*texts->name), *texts, world) : print_list(*texts, world, list_examples);
+  };
 }
 
 Action setup_models(CommandLine& app) {

@@ -103,21 +103,22 @@ Action setup_mistakes(CommandLine& app) {
                     {"mha mistakes worked      ", {"those that the worked example can show", "3×4 手算示例看得出的错误"}}});
   return [options](World& world) {
     show::PageOptions page_options = page_from(options->page, world);
-    show::PageBuilder page(page_options.language, page_options.index_base);
+    std::optional<Problem> problem;
     Output output(options->output, page_only, style_from(options->page, world), world);
     if (options->problem) {
-      const Problem problem = read_problem(*options->problem, world, options->allow_outside);
+      problem = read_problem(*options->problem, world, options->allow_outside);
       if (options->layers)
-        page_options.selection.layers = parse_layers(*options->layers, problem.layer_count(), page_options);
-      warn_of({&problem, 1}, page_options, world);
-      list_layers(problem, page_options, page);
+        page_options.selection.layers = parse_layers(*options->layers, problem->layer_count(), page_options);
+      warn_of({&*problem, 1}, page_options, world);
     } else if (options->layers) {
       throw Error({"--layers are those of a problem; name one", "--layers 是题目的层；请写出题目"});
-    } else {
-      list_all(page);
     }
     output.open();
-    output.write(page.take());
+    output.write(page_options, [&problem](const auto& in) {
+      show::PageBuilder page(in.language, in.index_base);
+      problem ? list_layers(*problem, in, page) : list_all(page);
+      return page.take();
+    });
     output.finish();
   };
 }

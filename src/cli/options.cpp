@@ -19,6 +19,16 @@ std::vector<const Format*> offered(Kinds kinds) {
   return result;
 }
 
+Saying endings_of(const std::vector<const Format*>& rows) {
+  Saying list;
+  for (const Format* format : rows) {
+    if (format->ending.empty()) continue;
+    const Saying one = say({"{} ({})", "{}（{}）"}, format->ending, format->what);
+    list = list.en.empty() ? one : say({"{}, {}", "{}、{}"}, list, one);
+  }
+  return list;
+}
+
 std::vector<const Format*> printable(Kinds kinds) {
   std::vector<const Format*> result = offered(kinds);
   std::erase_if(result, [](const Format* format) { return format->kind == Format::Kind::arrays; });
@@ -69,14 +79,16 @@ void declare_examples(CommandLine& app, const Text& remarks, const std::vector<E
   app.footer(text);
 }
 
-void declare_language(CommandLine& app, std::optional<std::string>& text, const Text& what) {
-  declare_option(app, "--lang", text, "en|zh",
+void declare_language(CommandLine& app, std::optional<std::string>& text, const Text& what, const char* choice) {
+  declare_option(app, "--lang", text, choice,
                  say({"language of the {} (from the locale)", "{}的语言（默认按区域设置）"}, what));
 }
 
-Language language_from(const std::optional<std::string>& text, const World& world) {
-  if (text) parse_choice("--lang", *text, {"en", "zh"});
-  return world.language;
+show::PageOptions language_from(const std::optional<std::string>& text, const World& world) {
+  show::PageOptions page;
+  page.language = world.language;
+  page.both_languages = text && parse_choice("--lang", *text, {"en", "zh", "both"}) == 2;
+  return page;
 }
 
 void declare_allow_outside(CommandLine& app, bool& allow_outside) {
@@ -127,9 +139,8 @@ void declare_page_options(CommandLine& app, PageOptionTexts& texts, bool numbers
 }
 
 show::PageOptions page_from(const PageOptionTexts& texts, const World& world, int decimals) {
-  show::PageOptions page;
+  show::PageOptions page = language_from(texts.lang, world);
   page.precision = texts.precision ? parse_number("--precision", *texts.precision, 0, 17) : decimals;
-  page.language = language_from(texts.lang, world);
   page.full = texts.full;
   if (texts.index_base) page.index_base = parse_number("--index-base", *texts.index_base, 0, 1);
   return page;
@@ -265,13 +276,31 @@ const Format& format_of_output(const std::string& path, Kinds kinds, const Forma
 }
 
 Saying endings_text(Kinds kinds) {
-  Saying list;
-  for (const Format* format : offered(kinds)) {
-    if (format->ending.empty()) continue;
-    const Saying one = say({"{} ({})", "{}（{}）"}, format->ending, format->what);
-    list = list.en.empty() ? one : say({"{}, {}", "{}、{}"}, list, one);
+  return endings_of(offered(kinds));
+}
+
+void refuse_unread(std::span<const Format* const> written, const World& world) {
+  for (const std::string& option : world.given) {
+    const auto reads = [&](const Format* format) {
+      return std::find(format->reads.begin(), format->reads.end(), option) != format->reads.end();
+    };
+    std::vector<const Format*> readers;
+    for (const Format& format : formats)
+      if (reads(&format)) readers.push_back(&format);
+    if (!readers.empty() && std::none_of(written.begin(), written.end(), reads))
+      throw Error({"{} means nothing for what is written here; leave it out, or write one of {}",
+                   "{} 对这里所写的内容不起作用；请去掉它，或改写这些格式之一：{}"},
+                  option, endings_of(readers));
   }
-  return list;
+}
+
+show::Document page_in(const Format& format, show::PageOptions options, const Describe& describe) {
+  options.sources = format.sources;
+  show::Document page = describe(options);
+  if (!options.both_languages) return page;
+  options.language = options.language == Language::en ? Language::zh : Language::en;
+  page.translation.push_back(describe(options));
+  return page;
 }
 
 }  // namespace mha::cli

@@ -18,61 +18,56 @@ namespace mha::cli {
 // A page as bytes. With a row for it, every command that prints a page has the format.
 using PageWriter = std::string (*)(const show::Document& page, const show::TextStyle& style);
 
+// Options that not every format has a use for: of those that are given, one of what is written must read each.
+using OptionNames = std::array<std::string_view, 5>;
+inline constexpr OptionNames of_text = {"--descend", "--with-forward", "--work", "--ascii", "--pause"};
+inline constexpr OptionNames of_latex = {"--descend", "--with-forward", "--work", "--fragment"};
+inline constexpr OptionNames of_markdown = {"--descend", "--with-forward", "--work", "--math"};
+inline constexpr OptionNames of_both_languages = {"--descend", "--with-forward", "--work", "--lang both"};
+inline constexpr OptionNames of_pictures = {"--with-forward", "--view", "--columns"}, of_data = {"--with-weights"};
+
 struct Format {
   // What stands in it: a page, or data that the command writes itself. Arrays go to files only, rows at a time.
   enum class Kind { page, json, csv, steps, gradescope, arrays };
+  using Sources = show::PageOptions::Sources;
   Kind kind;
   std::string_view name, ending;  // without an ending: on stdout, or in any file, by its name alone
   Text what;
-  PageWriter write = nullptr;  // of a page
+  OptionNames reads = {};
+  PageWriter write = nullptr;       // of a page
+  Sources sources = Sources::none;  // of a page: what it tells of each entry
+  bool is_whole = false;            // of a page: matrices of thousands of entries too
+  bool has_links = false;           // of a page: a name leads to its section
   std::optional<io::BinaryFormat> arrays = {};
-  show::PageOptions::Sources sources = show::PageOptions::Sources::none;  // of a page: what it tells of each entry
-  bool is_whole = false;                                                  // of a page: matrices of thousands of entries too
-  bool has_links = false;                                                 // of a page: a name leads to its section
 };
 
+constexpr Format page_as(std::string_view name, std::string_view ending, Text what, OptionNames reads, PageWriter write,
+                         Format::Sources sources = Format::Sources::none, bool is_whole = false, bool has_links = false) {
+  return {Format::Kind::page, name, ending, what, reads, write, sources, is_whole, has_links, {}};
+}
+constexpr Format arrays_as(std::string_view name, std::string_view ending, Text what, io::BinaryFormat arrays) {
+  return {Format::Kind::arrays, name, ending, what, of_data, nullptr, Format::Sources::none, false, false, arrays};
+}
+
 inline constexpr std::array formats = {
-    Format{Format::Kind::page, "text", ".txt", {"the page without colour", "不带颜色的页面"}, show::write_text},
-    Format{.kind = Format::Kind::page,
-           .name = "html",
-           .ending = ".html",
-           .what = {"the page for a browser", "供浏览器打开的页面"},
-           .write = show::write_html,
-           .sources = show::PageOptions::Sources::works,
-           .has_links = true},
-    Format{.kind = Format::Kind::page,
-           .name = "svg",
-           .ending = ".svg",
-           .what = {"the weights as a picture", "注意力权重的图"},
-           .write = show::write_svg,
-           .is_whole = true},
-    Format{Format::Kind::page, "latex", ".tex", {"a LaTeX document", "LaTeX 文档"}, show::write_latex},
-    Format{Format::Kind::page, "markdown", ".md", {"Markdown with formulas", "带公式的 Markdown"}, show::write_markdown},
-    Format{.kind = Format::Kind::page,
-           .name = "xlsx",
-           .ending = ".xlsx",
-           .what = {"a sheet that computes", "会自己计算的工作簿"},
-           .write = show::write_sheet,
-           .sources = show::PageOptions::Sources::formulas},
-    Format{.kind = Format::Kind::page,
-           .name = "notebook",
-           .ending = ".ipynb",
-           .what = {"a notebook for Jupyter", "Jupyter 笔记本"},
-           .write = show::write_notebook,
-           .sources = show::PageOptions::Sources::numbers,
-           .is_whole = true},
-    Format{Format::Kind::json, "json", ".json", {"the trace", "JSON 数据"}},
+    page_as("text", ".txt", {"the page without colour", "不带颜色的页面"}, of_text, show::write_text),
+    page_as("html", ".html", {"the page for a browser", "供浏览器打开的页面"}, of_both_languages, show::write_html,
+            Format::Sources::works, false, true),
+    page_as("svg", ".svg", {"the weights as a picture", "注意力权重的图"}, of_pictures, show::write_svg,
+            Format::Sources::none, true),
+    page_as("latex", ".tex", {"a LaTeX document", "LaTeX 文档"}, of_latex, show::write_latex),
+    page_as("markdown", ".md", {"Markdown with formulas", "带公式的 Markdown"}, of_markdown, show::write_markdown),
+    page_as("xlsx", ".xlsx", {"a sheet that computes", "会自己计算的工作簿"}, of_both_languages, show::write_sheet,
+            Format::Sources::formulas),
+    page_as("notebook", ".ipynb", {"a notebook for Jupyter", "Jupyter 笔记本"}, of_both_languages, show::write_notebook,
+            Format::Sources::numbers, true),
+    Format{Format::Kind::json, "json", ".json", {"the trace", "JSON 数据"}, of_data},
     Format{Format::Kind::steps, "csv", ".csv", {"a line for each entry", "每个元素一行"}},
     Format{Format::Kind::csv, "csv", ".csv", {"a line for each answer", "每份答卷一行"}},
     Format{Format::Kind::gradescope, "gradescope", "", {"results.json for Gradescope", "Gradescope 的 results.json"}},
-    Format{Format::Kind::arrays, "npy", ".npy", {"one array of it", "其中一个数组"}, nullptr, io::BinaryFormat::npy},
-    Format{Format::Kind::arrays, "npz", ".npz", {"its arrays", "其中的各数组"}, nullptr, io::BinaryFormat::npz},
-    Format{Format::Kind::arrays,
-           "safetensors",
-           ".safetensors",
-           {"its arrays", "其中的各数组"},
-           nullptr,
-           io::BinaryFormat::safetensors},
+    arrays_as("npy", ".npy", {"one array of it", "其中一个数组"}, io::BinaryFormat::npy),
+    arrays_as("npz", ".npz", {"its arrays", "其中的各数组"}, io::BinaryFormat::npz),
+    arrays_as("safetensors", ".safetensors", {"its arrays", "其中的各数组"}, io::BinaryFormat::safetensors),
 };
 
 // What a command offers.
@@ -94,6 +89,13 @@ const Format* format_of_file(std::string_view path, Kinds kinds);
 // or needed; else what its ending says. Throws Error where that is nothing that the command writes.
 const Format& format_of_output(const std::string& path, Kinds kinds, const Format& otherwise, bool is_named,
                                bool needs_ending);
+
+// Options that mean nothing for these formats, all that are written, are an error that says for which they are.
+void refuse_unread(std::span<const Format* const> written, const World& world);
+
+// A page as its format tells it: what it says of each entry, and in both languages where both are meant.
+using Describe = std::function<show::Document(const show::PageOptions& options)>;
+show::Document page_in(const Format& format, show::PageOptions options, const Describe& describe);
 
 // ".txt (the page without colour), .json (the trace)"
 Saying endings_text(Kinds kinds);
@@ -127,9 +129,10 @@ struct Example {
 void declare_examples(CommandLine& app, const Text& remarks, const std::vector<Example>& examples);
 
 // --lang, for every command that speaks both languages; `what` is "page" or the like. The locale's where nothing is
-// written.
-void declare_language(CommandLine& app, std::optional<std::string>& text, const Text& what);
-Language language_from(const std::optional<std::string>& text, const World& world);
+// written; both is for formats that have room for them.
+void declare_language(CommandLine& app, std::optional<std::string>& text, const Text& what,
+                      const char* choice = "en|zh|both");
+show::PageOptions language_from(const std::optional<std::string>& text, const World& world);
 
 // --allow-outside, for every command that reads a problem.
 void declare_allow_outside(CommandLine& app, bool& allow_outside);

@@ -161,7 +161,8 @@ class Run {
     if (request_.format->kind == Format::Kind::json)
       study::write_against(world_.out, steps, trace_);
     else
-      world_.out.write(request_.format->write(describe(steps, trace_, request_.page), request_.style));
+      write_page(world_.out, *request_.format, request_.style,
+                 [&](const auto& page) { return describe(steps, trace_, page); });
     return study::all_pass(steps) ? Exit::fine : Exit::difference;
   }
 
@@ -169,26 +170,32 @@ class Run {
     const std::vector<study::HeldGradient> held = study::against_differences(problem_, plan_, trace_);
     const bool json = request_.format->kind == Format::Kind::json;
     if (json) request_.page.index_base = 1;  // as all files
-    const show::Scenes layers = show::scenes_of(problem_, plan_, trace_, request_.page);
     const Format& format = request_.format->kind == Format::Kind::page ? *request_.format : format_named({}, page_only);
     if (json)
-      study::write_differences(world_.out, held, layers);
+      study::write_differences(world_.out, held, show::scenes_of(problem_, plan_, trace_, request_.page));
     else
-      world_.out.write(format.write(describe(held, layers), request_.style));
+      write_page(world_.out, format, request_.style,
+                 [&](const auto& page) { return describe(held, show::scenes_of(problem_, plan_, trace_, page)); });
     return study::all_hold(held) ? Exit::fine : Exit::difference;
   }
 
+  void write_page(io::Sink& sink, const Format& format, const show::TextStyle& style, const Describe& describe_it) const {
+    sink.write(format.write(page_in(format, request_.page, describe_it), style));
+  }
+
+  // Of the steps.
   show::Document page(const Format& format) const {
-    show::PageOptions options = request_.page;
-    options.sources = format.sources;
+    show::PageOptions asked = request_.page;
     const bool fits = problem_.queries() * problem_.keys() <= most_cells_of_a_picture;
-    options.full = options.full || (format.is_whole && fits);
-    show::Document document = describe(problem_, plan_, trace_, options);
-    if (!descent_) return document;
-    show::PageBuilder more(request_.page.language, request_.page.index_base);
-    study::add_descent(*descent_, *request_.rate, request_.page.precision, more);
-    for (show::Block& block : more.take().blocks) document.blocks.push_back(std::move(block));
-    return document;
+    asked.full = asked.full || (format.is_whole && fits);
+    return page_in(format, asked, [this](const show::PageOptions& options) {
+      show::Document document = describe(problem_, plan_, trace_, options);
+      if (!descent_) return document;
+      show::PageBuilder more(options.language, options.index_base);
+      study::add_descent(*descent_, *request_.rate, options.precision, more);
+      for (show::Block& block : more.take().blocks) document.blocks.push_back(std::move(block));
+      return document;
+    });
   }
 
   // Arrays are written while they are computed.

@@ -78,6 +78,11 @@ RunRequest run_request_from(const RunOptionTexts& texts, const World& world) {
   request.style = style_from(texts.page, world);
   if (texts.view) request.style.lines = parse_choice("--view", *texts.view, {"map", "lines"}) == 1;
   if (texts.columns) request.style.columns = parse_number("--columns", *texts.columns, 1, 100);
+  std::vector<const Format*> written;
+  for (const auto& output : request.outputs) written.push_back(output.second);
+  if (written.empty() || texts.against) written.push_back(request.format);
+  if (texts.next) written.push_back(&format_named({}, page_only));  // which tells of the descent as well
+  refuse_unread(written, world);
   return request;
 }
 

@@ -21,6 +21,7 @@ struct World {
   bool error_is_terminal = false;
   Language language = Language::en;      // of pages and messages; cli() sets it
   std::vector<std::string> inputs = {};  // what was read so far, which no output may overwrite
+  std::vector<std::string> given = {};   // the options as given: "--view", and with its value "--view lines"
 };
 
 // The language of the locale's name (LC_ALL, LC_MESSAGES, LANG, the first that is set): Chinese for zh…, else English. No

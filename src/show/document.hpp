@@ -146,13 +146,14 @@ inline constexpr double hidden_in_cells = -1e300;
 // How the entries that a page shows come about, for formats in which one can ask a number where it is from: as the matrix
 // is stored, whatever way it is shown.
 struct Sources {
-  std::string name;                // of the matrix: "A1", "layer2.A1", "item1.A1"
+  std::string name;                // of the matrix: "A1", "layer2.A1", "item1.A1", "step2.A1"
   std::vector<std::string> exact;  // the shown entries in full, row after row; none of what is to be filled in
   std::vector<Work> works;         // of each, where a step on this page computes it here
   std::vector<std::vector<EntryName>> reads;
   std::string cells = {};                  // what a sheet calls its cells: "A1_weights", "W_Q1"; empty: nothing
   std::vector<CellFormula> formulas = {};  // of each, where cells can compute it
   NumpyCode code = {};
+  std::string part = {};  // with which the name begins: "step2." of decoding
 
   bool to_be_filled_in() const { return exact.empty(); }
 };
@@ -193,7 +194,14 @@ struct Document {
   Language language = Language::en;
   Index index_base = 1;
   std::vector<Block> blocks;
+  std::vector<Document> translation = {};  // the same page in the other language, where both are meant
 };
+
+// A sentence of the page's writer; of a page in both languages both.
+std::string say(const Document& page, const Text& text);
+
+// One page in one piece whose headings, notes and tables are in both languages, for writers that have no switch.
+Document in_both_languages(const Document& page);
 
 // The page in pieces, each ending where the next step or section begins; only steps make a piece of their own.
 std::vector<Document> split_at_steps(Document document);

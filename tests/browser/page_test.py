@@ -107,6 +107,46 @@ class Files(Pages):
                            W_O=rng.normal(size=(768, 768)).round(3).tolist())
         self.assertLess(self.page(large).stat().st_size, 2_000_000)
 
+    def test_both_languages_stand_in_it(self):
+        for command, *more in (["run", "worked"], ["run", "stack"], ["decode", "causal"], ["explain", "worked", "Y[1,1]"],
+                               ["compare", "worked", "--mistake", "no_scale"], ["inspect", "bag_zh"], ["mistakes", "worked"],
+                               ["shapes", "--d-model", "8", "--heads", "2", "--tokens", "3"]):
+            page = self.page(*more, "--lang", "both", command=command)
+            text = Text(page.read_text(encoding="utf-8"))
+            ids = [attributes["id"] for _, attributes in text.tags if "id" in attributes]
+            self.assertEqual(len(ids), len(set(ids)), command)
+            self.assertEqual([attributes["lang"] for tag, attributes in text.tags if tag == "div" and "lang" in attributes],
+                             ["en"] + ["en", "zh-CN"] * 2)
+            words = "".join(text.words)
+            for language in ("en", "zh"):
+                alone = Text(self.page(*more, "--lang", language, name="one.html", command=command).read_text(encoding="utf-8"))
+                for said in alone.words:
+                    self.assertIn(said.strip(), words, command)
+        self.assertLess(self.page("worked", "--lang", "both").stat().st_size, 150_000)
+
+    def test_names_on_a_page_of_decoding_are_those_of_its_steps(self):
+        text = self.page("causal", command="decode").read_text(encoding="utf-8")
+        ids = [attributes["id"] for _, attributes in Text(text).tags if "id" in attributes]
+        self.assertEqual(len(ids), len(set(ids)))
+        data = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.S)[1])["matrices"]
+        steps = json.loads(run("decode", "causal", "--format", "json").stdout)["steps"]
+        symbols = {"Q": "Q", "K": "K", "V": "V", "scores": "S", "scaled": "Z", "masked": "M", "weights": "A", "head_output": "head"}
+        for number, step in enumerate(steps, 1):
+            expected = {"Concat": step["concat"], "Y": step["output"]} | {
+                f"{symbols[name]}{head['head']}": matrix for head in step["heads"] for name, matrix in head.items()
+                if name in symbols}
+            for name, matrix in expected.items():
+                found = data[f"step{number}.{name}"]
+                self.assertEqual([float(x) for x in found["x"]], [float(x) for row in matrix for x in row], (number, name))
+                self.assertIn("w", found, (number, name))
+            for head in (1, 2):  # the rows of a cache are those of the steps so far
+                cache = data[f"step{number}.cache.K{head}"]
+                rows = [row for earlier in steps[:number] for row in earlier["heads"][head - 1]["K"]]
+                self.assertEqual([float(x) for x in cache["x"]], [x for row in rows for x in row])
+                self.assertEqual(cache["f"], [f"step{row + 1}.K{head}:1,{column + 1}" for row in range(number)
+                                              for column in range(len(rows[0]))])
+        self.assertEqual([name for name in data if name.startswith("W_")], ["W_K1", "W_K2", "W_O", "W_Q1", "W_Q2", "W_V1", "W_V2"])
+
     def test_what_the_person_wrote_cannot_run(self):
         nasty = '</script><script>alert(1)</script><img src=x onerror=alert(2)>"\'&\u202e'
         page = self.page(self.write(title=nasty, description=nasty, tokens=[nasty + str(i) for i in range(3)]))
@@ -170,7 +210,7 @@ class InABrowser(Pages):
     def test_every_panel_says_what_explain_says(self):
         for example in EXPLAINED:
             self.open(example)
-            names = self.js("""const all = JSON.parse(document.getElementById('data').textContent).matrices;
+            names = self.js("""const all = JSON.parse(document.querySelector('script[lang]').textContent).matrices;
                                return Object.keys(all).filter(name => all[name].w);""")
             self.assertGreater(len(names), 8)
             for name in names:
@@ -285,6 +325,63 @@ class InABrowser(Pages):
         self.assertEqual([ground(selector) for selector in ("td.src", "#A1 td.h", "td.hit")], before)
         self.assertEqual(ground(shaded)[0], "rgba(0, 0, 0, 0)")
 
+    def test_the_other_language(self):
+        self.open("worked", "--lang", "both", entry="A1[1,1]")
+        shown = lambda: self.js("return document.querySelector('main').innerText + document.querySelector('.top').innerText;")
+        options = lambda select: self.js("return [...document.getElementById(arguments[0]).options].map(o => o.textContent);", select)
+        maps = lambda: [e.text for e in self.browser.find_elements(By.CSS_SELECTOR, ".map > span") if e.is_displayed()]
+        steps = lambda: len([e for e in self.browser.find_elements(By.CSS_SELECTOR, ".step") if e.is_displayed()])
+        said = {"en": ("what each token asks for", "One step at a time", "Weights of all heads"),
+                "zh-CN": ("每个词元想找什么", "逐步显示", "所有头的注意力权重")}
+        titles = {"en": "4 Scores", "zh-CN": "4 注意力分数"}
+        heads = {"en": ["Head 1 of 2", "Head 2 of 2"], "zh-CN": ["头 1（共 2 个）", "头 2（共 2 个）"]}
+        self.choose("head", "1")
+        self.assertEqual(maps(), heads["en"][1:])
+        count = steps()
+        for value, other in (("zh-CN", "en"), ("en", "zh-CN"), ("zh-CN", "en")):
+            for words in said[other]:
+                self.assertIn(words, shown())
+            self.choose("language", value)
+            text = shown()
+            self.assertEqual(len(options("jump")), count)
+            self.assertEqual([one in options("jump") for one in titles.values()], [one == titles[value] for one in titles.values()])
+            self.assertEqual(options("head")[1:], heads[value])
+            for words in said[value]:
+                self.assertIn(words, text)
+            for words in said[other]:
+                self.assertNotIn(words, text)
+            self.assertEqual(steps(), count)
+            self.assertEqual(maps(), heads[value][1:])
+            explained = json.loads(run("explain", "worked", "A1[1,1]", "--format", "json", "--lang", value[:2]).stdout)
+            remarks = [line["remark"] for line in explained["entries"][0]["work"] if "remark" in line]
+            self.assertGreater(len(remarks), 0)
+            for remark in remarks:
+                self.assertIn(remark, "\n".join(self.panel()["lines"]))
+        self.browser.find_element(By.LINK_TEXT, "Z⁽¹⁾[1,2]").click()  # leads to what can be seen
+        self.assertEqual(self.panel()["entry"], "Z⁽¹⁾[1,2]")
+        self.assertTrue(self.browser.switch_to.active_element.is_displayed())
+        self.browser.find_element(By.ID, "one").click()
+        self.press(Keys.PAGE_DOWN)
+        self.assertEqual(steps(), 1)
+        self.assertIn("查询", shown())
+        self.choose("jump", "3")
+        self.assertEqual(steps(), 1)
+        self.assertIn("注意力分数", shown())
+
+    def test_pages_of_decode_and_explain_say_where_numbers_are_from(self):
+        self.open("causal", command="decode", entry="step3.cache.K1[1,2]")
+        self.assertEqual(self.panel()["entry"], "step3.cache.K⁽¹⁾[1,2]")
+        self.assertEqual(self.panel()["lines"][0], "= step1.K⁽¹⁾[1,2]")
+        self.browser.find_element(By.LINK_TEXT, "step1.K⁽¹⁾[1,2]").click()
+        self.assertEqual(self.panel()["entry"], "step1.K⁽¹⁾[1,2]")
+        self.assertIn("step3.cache.K⁽¹⁾[1,2]", self.panel()["links"])
+        self.open("worked", "Y[1,1]", "--depth", "all", command="explain", entry="Y[1,1]")
+        for name in ("Concat[1,3]", "head⁽²⁾[1,1]", "A⁽²⁾[1,3]", "Z⁽²⁾[1,1]", "S⁽²⁾[1,1]", "Q⁽²⁾[1,2]", "X[1,4]"):
+            self.browser.find_element(By.LINK_TEXT, name).click()
+            self.assertEqual(self.panel()["entry"], name)
+        self.open("worked", "X[2,2]", command="explain", entry="X[2,2]")
+        self.assertEqual(self.panel()["exact"], "2")
+
     def test_decimals_and_back(self):
         self.open("worked")
         first = lambda: self.browser.find_element(By.CSS_SELECTOR, "#Z1 td").text
@@ -295,7 +392,7 @@ class InABrowser(Pages):
     def test_columns_stand_at_the_decimal_point(self):
         self.open("worked")
         self.choose("decimals", "exact")
-        at = self.js("""return [...document.querySelectorAll('#A1 tr')].map(row => [...row.querySelectorAll('td')].map(cell => {
+        at = self.js("""return [...document.querySelectorAll('#A1 tbody tr')].map(row => [...row.querySelectorAll('td')].map(cell => {
                           const range = document.createRange(), point = (cell.textContent + '.').indexOf('.');
                           range.setStart(cell.firstChild, 0); range.setEnd(cell.firstChild, point);
                           return Math.round(range.getBoundingClientRect().right);
@@ -504,7 +601,7 @@ class InABrowser(Pages):
     def test_everybody_can_use_it(self):
         axe = AXE.read_text(encoding="utf-8")
         for example in EXAMPLES:
-            for language in ("en", "zh"):
+            for language in ("en", "zh") if example != "worked" else ("en", "zh", "both"):
                 self.open(example, "--lang", language, entry="Y[1,1]")
                 self.js(axe)
                 for _ in ("light", "dark") if example in EXPLAINED[:4] and language == "en" else ("light",):

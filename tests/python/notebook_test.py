@@ -110,6 +110,44 @@ class Notebooks(unittest.TestCase):
                     if name in found:
                         np.testing.assert_array_equal(found[name], matrix, err_msg=name)
 
+    def test_both_languages_stand_in_the_cells(self):
+        both = self.page("worked", "--lang", "both")
+        code = [cell.source for cell in both.cells if cell.cell_type == "code"]
+        told = "\n".join(cell.source for cell in both.cells if cell.cell_type == "markdown")
+        for words in ("### 4 Scores / 注意力分数", "\nhow well each query fits each key\n", "\n每个查询与每个键有多匹配\n"):
+            self.assertEqual(told.count(words), 2, words)  # of two heads
+        self.assertEqual(told.count("\\text{with the exponents unrounded / 指数未经舍入}"), 2)
+        for language in ("en", "zh"):
+            alone = self.page("worked", "--lang", language)
+            self.assertEqual([cell.source for cell in alone.cells if cell.cell_type == "code"], code)
+            for cell in alone.cells:
+                for line in cell.source.split("\n"):
+                    if not line.startswith(("#", "$")) and "\\text{" not in line:
+                        self.assertIn(line, told if cell.cell_type == "markdown" else "\n".join(code))
+        right = matrices(json.loads(run("run", "worked", "--format", "json").stdout))
+        np.testing.assert_allclose(self.numbers(both)["Y"], right["Y"], atol=1e-12)
+        sheet = self.exercise("--lang", "both", "-o", self.folder / "sheet.ipynb")
+        told = "\n".join(cell.source for cell in sheet.cells)
+        for words in ("has it checked", "并进行检查", "a matrix for NumPy", "换成 NumPy 矩阵"):
+            self.assertIn(words, told)
+
+    def test_what_comes_next_is_told(self):
+        def told(*arguments):
+            result = run("exercise", *arguments, cwd=self.folder)
+            self.assertEqual((result.returncode, result.stdout), (0, b""))
+            return result.stderr.decode().splitlines()[-1]
+
+        line = told("-o", "sheet.ipynb")
+        for words in ("sheet.ipynb is to be filled in", "`jupyter lab sheet.ipynb`", "writes answer.json"):
+            self.assertIn(words, line)
+        self.assertIn("`jupyter lab week/sheet.ipynb`", told("--notebook", "-o", "week"))
+        self.assertIn("`jupyter lab deep/sheet.ipynb`", told("-o", "deep/sheet.ipynb"))
+        for name, checked in (("a/sheet.xlsx", "a/sheet.xlsx"), ("b/sheet.html", "b/answer.json")):
+            folder = name.split("/", maxsplit=1)[0]
+            line = told("-o", name)
+            self.assertIn(f"`mha check {folder}/problem.json {checked}`", line)
+            self.assertTrue((self.folder / folder / "problem.json").exists())
+
     def test_what_a_page_does_not_compute_is_given(self):
         for more in (["--steps", "weights"], ["--heads", "2"], ["--steps", "output"]):
             with self.subTest(more):

@@ -36,6 +36,54 @@ class Outputs(InFolder):
             if "--output" in told and "--allow-outside" in told and name not in ("exercise", "import"):
                 self.assertIn(name, READING)
 
+    # An option that none of the outputs reads is refused, and the message names those that do.
+    def test_options_that_mean_nothing_for_what_is_written(self):
+        descend = ["gradient", "--loss", "sum", "--descend", "0.1"]
+        for arguments, option, reader, others in (
+                (["run", "--fragment"], "--fragment", ".tex", [".md", ".html"]),
+                (["run", "--math", "none"], "--math", ".md", [".tex", ".txt"]),
+                (["run", "--view", "lines"], "--view", ".svg", [".html", ".json"]),
+                (["run", "--columns", "2"], "--columns", ".svg", [".tex", ".npz"]),
+                (["run", "--with-weights"], "--with-weights", ".json", [".html", ".csv"]),
+                (["run", "--with-weights"], "--with-weights", ".npz", [".svg"]),
+                (["run", "--ascii"], "--ascii", ".txt", [".html", ".json"]),
+                (["run", "--work", "all"], "--work", ".md", [".json", ".svg"]),
+                (["run", "--lang", "both"], "--lang both", ".html", [".txt", ".md", ".tex", ".svg", ".json"]),
+                (["run", "--lang=both"], "--lang both", ".xlsx", [".csv"]),
+                (descend, "--descend", ".txt", [".json", ".npz"]),
+                (["gradient", "--loss", "sum", "--with-forward"], "--with-forward", ".md", [".json"]),
+                (["decode", "--lang", "both"], "--lang both", ".ipynb", [".txt", ".csv"]),
+                (["explain", "Y[1,1]", "--fragment"], "--fragment", ".tex", [".json"]),
+                (["cost", "--model", "bert-base", "--tokens", "4", "--math", "none"], "--math", ".md", [".txt"]),
+                (["inspect", "--lang", "both"], "--lang both", ".html", [".txt"]),
+                (["mistakes", "--lang", "both"], "--lang both", ".html", [".md"]),
+                (["models", "--lang", "both"], "--lang both", ".html", [".json"]),
+                (["examples", "--lang", "both"], "--lang both", ".html", [".txt"]),
+                (["bench", "--repeat", "1", "--lang", "both"], "--lang both", ".html", [".txt"]),
+                (["check", "X.json", "a.json", "--lang", "both"], "--lang both", ".html", [".csv", ".txt"]),
+                (["exercise", "--lang", "both"], "--lang both", ".ipynb", ["", ".md"])):
+            for ending in others:
+                result = run(*arguments, "-o", "none" + ending, cwd=self.folder)
+                message = result.stderr.decode()
+                self.assertEqual(result.returncode, 2, (arguments, ending, message))
+                self.assertRegex(message, f"^mha: {option} means nothing for what is written here; [^\n]*{re.escape(reader)} ")
+                self.assertFalse(os.path.exists(self.path("none" + ending)), ending)
+            result = run(*arguments, "-o", arguments[0] + reader, cwd=self.folder)
+            self.assertIn(result.returncode, (0, 1), (arguments, reader, result.stderr.decode()))
+            if arguments[0] in ("run", "gradient"):  # one that reads it suffices
+                result = run(*arguments, "-o", "one" + reader, "-o", "other" + others[0], cwd=self.folder)
+                self.assertEqual(result.returncode, 0, result.stderr.decode())
+        self.assertEqual(run("run", "--fragment").returncode, 2)
+        self.assertEqual(run("run", "--fragment", "--format", "latex").returncode, 0)
+        self.assertEqual(run("run", "--lang", "both").returncode, 2)
+        self.assertEqual(run("import", "x", "--lang", "both", "-o", "y.json").returncode, 2)
+        result = run(*descend, "--next", "next.json", "--format", "json", cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        result = run("explain", "Y[1,1]", "--loss", "sum")
+        self.assertEqual((result.returncode, result.stdout), (2, b""))
+        self.assertIn(b"--loss", result.stderr)
+        self.assertEqual(run("explain", "dY[1,1]", "Y[1,1]", "--loss", "sum").returncode, 0)
+
     def test_nothing_that_the_problem_names_is_written_over(self):
         os.symlink("X.csv.npz", self.path("link.txt"))
         for name, arguments in WRITING.items():

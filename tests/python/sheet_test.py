@@ -167,6 +167,25 @@ class Sheets(Folder):
                 self.assertTrue(all(not formula.attrib for formula in book.formulas))  # none for arrays
                 self.assertTrue(all("{" not in formula.text for formula in book.formulas))
 
+    def test_one_book_in_both_languages(self):
+        for example in ("worked", "block", "cross"):
+            book = Workbook(self.write(example, "--lang", "both"))
+            self.assert_holds(book, self.trace(example))
+            self.assertTrue(book.formulas)
+            told = "\n".join(text for text in book.texts if text)
+            for language in ("en", "zh"):
+                alone = Workbook(self.write(example, "--lang", language, name="one.xlsx"))
+                self.assertEqual(set(alone.names), set(book.names))
+                self.assertEqual(len(alone.files), len(book.files))
+                for text in filter(None, alone.texts):  # a heading and its formula stand apart, a title and its name
+                    for part in re.split(r"   | · ", text):
+                        if " = " not in part:  # a formula stands once
+                            self.assertIn(re.sub(r"^\d+  ", "", part), told)
+            if example == "worked":
+                self.assertEqual(list(book.files)[:2], ["Start 开始", "Head 1 of 2   头 1（共 2 个）"])
+                self.assertIn("4  Scores / 注意力分数   S⁽¹⁾ = Q⁽¹⁾ · K⁽¹⁾ᵀ   3×2 · 2×3 → 3×3", book.texts)
+                self.assertIn("Start 开始", Workbook(self.write(example, "--lang", "both", "--steps", "X")).files)
+
     def test_is_laid_out_head_by_head_in_both_languages(self):
         english, chinese = Workbook(self.write("worked")), Workbook(self.write("worked", "--lang", "zh", name="zh.xlsx"))
         self.assertEqual(list(english.files), ["Start", "Head 1 of 2", "Head 2 of 2", "All heads together"])

@@ -53,6 +53,7 @@ constexpr Text exactly_text{"exact", "精确"};
 constexpr Text heat_title{"Shades", "底色"};
 constexpr Text lines_title{"Lines", "连线"};
 constexpr Text dark_title{"Dark", "深色"};
+constexpr Text language_name{"English", "中文"};
 constexpr Text contents_title{"Contents", "目录"};
 constexpr Text tools_title{"View", "显示"};
 
@@ -74,24 +75,48 @@ std::string base64_of(std::string_view hex) {
 
 class HtmlWriter {
  public:
-  explicit HtmlWriter(const Document& document) : document_(document) {
+  explicit HtmlWriter(const Document& document, std::string prefix = "") : document_(document), prefix_(std::move(prefix)) {
     int sections = 0;
+    for (const Document& other : document.translation) translation_ = std::make_unique<HtmlWriter>(other, "t.");
     for (const Block& block : document.blocks)
       if (const auto* section = std::get_if<Section>(&block)) {
         ++sections;
         if (section->level != Section::Level::item) continue;
         head_level_ = 3;
-        links_.emplace(section->parts.front().plain(), fmt::format("s{}", sections));
+        links_.emplace(section->parts.front().plain(), fmt::format("{}s{}", prefix_, sections));
       }
   }
 
   std::string write() {
-    for (const Block& block : document_.blocks) std::visit([this](const auto& content) { write(content); }, block);
-    close_section();
-    return head() + top() + "<main>" + before_ + maps() + body_ + "</main>\n" + foot();
+    write_blocks();
+    if (translation_) translation_->write_blocks();
+    return head() +
+           fmt::format("<body class=\"mha-page\"><div class=\"mha\" lang=\"{}\"><header class=\"top\">", language()) +
+           of_each(&HtmlWriter::top) + bar() + "</header>\n<main>" + of_each(&HtmlWriter::content) + "</main>\n" + foot();
   }
 
  private:
+  void write_blocks() {
+    for (const Block& block : document_.blocks) std::visit([this](const auto& content) { write(content); }, block);
+    close_section();
+  }
+
+  // In both languages, of which the script shows one.
+  std::string of_each(std::string (HtmlWriter::*part)() const) const {
+    if (!translation_) return (this->*part)();
+    const auto in = [&](const HtmlWriter& writer) {
+      return fmt::format("<div lang=\"{}\">{}</div>\n", writer.language(), (writer.*part)());
+    };
+    return in(*this) + in(*translation_);
+  }
+  std::string of_both(const Text& text) const {
+    if (!translation_) return own(text);
+    return fmt::format("<span lang=\"{}\">{}</span><span lang=\"{}\">{}</span>", language(), own(text),
+                       translation_->language(), translation_->own(text));
+  }
+  std::string attribute(const Text& text) const { return html_escaped(say(document_, text)); }
+  std::string_view language() const { return document_.language == Language::zh ? "zh-CN" : "en"; }
+
   template <typename... Parts>
   std::string own(const Text& text, const Parts&... parts) const {
     return html_escaped(say(document_.language, text, parts...));
@@ -133,7 +158,7 @@ class HtmlWriter {
 
   void write(const Section& section) {
     close_section();
-    const std::string id = fmt::format("s{}", ++sections_), text = joined(section.parts);
+    const std::string id = fmt::format("{}s{}", prefix_, ++sections_), text = joined(section.parts);
     const int level = level_ = section.level == Section::Level::item ? 2 : head_level_;
     body_ += fmt::format("<section id=\"{0}\"><h{1}>{2}</h{1}>\n", id, level, text);
     const bool repeats = level > 2 && section.parts.size() > 1 && words(section.parts.front()) == item_;  // "Layer 1 of 2"
@@ -148,8 +173,8 @@ class HtmlWriter {
     close_step();
     const std::string number = step.number ? fmt::format("<span class=\"n\">{}</span> ", *step.number) : "";
     body_ +=
-        fmt::format("<article class=\"step\" id=\"t{0}\"><header><h{1}>{2}{3}</h{1}> <span class=\"formula\">{4}</span>",
-                    ++steps_, level_ + 1, number, html_escaped(step.title), mathml(step.formula));
+        fmt::format("<article class=\"step\" id=\"{5}t{0}\"><header><h{1}>{2}{3}</h{1}> <span class=\"formula\">{4}</span>",
+                    ++steps_, level_ + 1, number, html_escaped(step.title), mathml(step.formula), prefix_);
     if (!step.shapes.empty()) body_ += " <span class=\"shape\">" + html_escaped(step.shapes) + "</span>";
     body_ += "</header>\n";
     in_step_ = true;
@@ -242,7 +267,7 @@ class HtmlWriter {
     if (matrix.sources && !matrix.sources->to_be_filled_in()) {
       attributes += fmt::format(" data-m=\"{}\"{}", html_escaped(matrix.sources->name), matrix.transposed ? " data-t" : "");
       if (is_in_step && ids_.insert(matrix.sources->name).second)
-        attributes += fmt::format(" id=\"{}\"", html_escaped(matrix.sources->name));
+        attributes += fmt::format(" id=\"{}{}\"", prefix_, html_escaped(matrix.sources->name));
     }
     const bool labelled = row_labels && !matrix.row_labels.empty();
     std::string text =
@@ -323,36 +348,45 @@ class HtmlWriter {
         "'sha256-{}'; base-uri 'none'; form-action 'none'\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, "
         "initial-scale=1\"><title>{}</title>\n<style>{}</style></head>\n",
-        document_.language == Language::zh ? "zh-CN" : "en", base64_of(page_css_sha256()), base64_of(page_js_sha256()),
-        plain, page_css());
+        language(), base64_of(page_css_sha256()), base64_of(page_js_sha256()), plain, page_css());
   }
 
   std::string button(std::string_view id, const Text& text) const {
-    return fmt::format("<button type=\"button\" id=\"{}\" aria-pressed=\"false\">{}</button>", id, own(text));
+    return fmt::format("<button type=\"button\" id=\"{}\" aria-pressed=\"false\">{}</button>", id, of_both(text));
   }
 
   std::string top() const {
-    std::string text = "<body class=\"mha-page\"><div class=\"mha\"><header class=\"top\"><h1>" + title_ +
-                       "</h1>\n<p class=\"facts\">" + facts_ + "</p>\n";
+    std::string text = "<h1>" + title_ + "</h1>\n<p class=\"facts\">" + facts_ + "</p>\n";
     if (!contents_.empty()) text += fmt::format("<nav aria-label=\"{}\">{}</nav>\n", own(contents_title), contents_);
-    text += fmt::format("<div class=\"bar\" role=\"toolbar\" aria-label=\"{}\" hidden>", own(tools_title));
+    return text;
+  }
+
+  std::string bar() const {
+    std::string text = fmt::format("<div class=\"bar\" role=\"toolbar\" aria-label=\"{}\" hidden>", attribute(tools_title));
+    if (translation_)
+      text += fmt::format(
+          "<select id=\"language\" aria-label=\"language 语言\"><option value=\"{}\">{}</option>"
+          "<option value=\"{}\">{}</option></select>",
+          language(), own(language_name), translation_->language(), translation_->own(language_name));
     if (steps_ > 0)
       text += button("one", step_by_step) +
-              fmt::format("<button type=\"button\" id=\"back\" aria-label=\"{}\">◀</button>", own(previous_step)) +
-              fmt::format("<button type=\"button\" id=\"on\" aria-label=\"{}\">▶</button>", own(next_step)) +
-              fmt::format("<label>{} <select id=\"jump\"></select></label>", own(step_title));
+              fmt::format("<button type=\"button\" id=\"back\" aria-label=\"{}\">◀</button>", attribute(previous_step)) +
+              fmt::format("<button type=\"button\" id=\"on\" aria-label=\"{}\">▶</button>", attribute(next_step)) +
+              fmt::format("<label>{} <select id=\"jump\"></select></label>", of_both(step_title));
     if (!matrices_.empty()) {
-      text += fmt::format("<label>{} <select id=\"decimals\"><option value=\"\">{}</option>", own(decimals_title),
-                          own(as_written));
+      text += fmt::format("<label>{} <select id=\"decimals\"><option value=\"\">{}</option>", of_both(decimals_title),
+                          attribute(as_written));
       for (int decimals = 0; decimals <= 6; ++decimals) text += fmt::format("<option>{}</option>", decimals);
-      text += fmt::format("<option value=\"exact\">{}</option></select></label>", own(exactly_text));
+      text += fmt::format("<option value=\"exact\">{}</option></select></label>", attribute(exactly_text));
     }
     if (!maps_.empty())
       text += button("heat", heat_title) + button("lines", lines_title) +
-              fmt::format("<label>{} <select id=\"head\"><option value=\"\">{}</option></select></label>", own(heads_title),
-                          own(all_heads));
-    return text + button("dark", dark_title) + "</div></header>\n";
+              fmt::format("<label>{} <select id=\"head\"><option value=\"\">{}</option></select></label>",
+                          of_both(heads_title), attribute(all_heads));
+    return text + button("dark", dark_title) + "</div>";
   }
+
+  std::string content() const { return before_ + maps() + body_; }
 
   std::string maps() const {
     const std::string help = matrices_.empty() ? "" : "<p class=\"help\" hidden>" + own(help_text) + "</p>\n";
@@ -364,9 +398,12 @@ class HtmlWriter {
   }
 
   std::string foot() const {
-    std::string text =
-        "<aside id=\"panel\" aria-live=\"polite\" hidden></aside>\n<script type=\"application/json\" id=\"data\">{";
-    text += "\"words\":{";
+    return "<aside id=\"panel\" aria-live=\"polite\" hidden></aside>\n" + data() +
+           (translation_ ? translation_->data() : "") + fmt::format("<script>{}</script></div></body></html>\n", page_js());
+  }
+
+  std::string data() const {
+    std::string text = fmt::format("<script type=\"application/json\" lang=\"{}\">{{\"words\":{{", language());
     for (const PageWord& caption : page_captions)
       text += (&caption == &page_captions.front() ? "" : ",") + json_string(caption.name) + ":" +
               json_string(say(document_.language, caption.text));
@@ -376,7 +413,7 @@ class HtmlWriter {
       text += (first ? "\n" : ",\n") + json_string(name) + ":" + data_of(*matrix);
       first = false;
     }
-    return text + fmt::format("}}}}</script>\n<script>{}</script></div></body></html>\n", page_js());
+    return text + "}}</script>\n";
   }
 
   std::vector<Index> counted(const Shown& shown) const {
@@ -391,7 +428,7 @@ class HtmlWriter {
     const Sources& sources = *matrix.sources;
     const Shown &rows = matrix.transposed ? matrix.columns : matrix.rows,
                 &columns = matrix.transposed ? matrix.rows : matrix.columns;
-    std::string symbol = matrix.symbol;
+    std::string symbol = sources.part + matrix.symbol;
     if (matrix.transposed) symbol.resize(symbol.size() - std::string_view("ᵀ").size());
     std::string text =
         fmt::format("{{\"s\":{},\"all\":{},\"r\":[{}],\"c\":[{}],\"x\":[", json_string(symbol), rows.all() && columns.all(),
@@ -431,6 +468,8 @@ class HtmlWriter {
   }
 
   const Document& document_;
+  std::string prefix_;                       // of all ids
+  std::unique_ptr<HtmlWriter> translation_;  // the page in the other language, below this one
   int head_level_ = 2, level_ = 1, sections_ = 0, steps_ = 0;
   bool in_step_ = false, in_section_ = false;
   std::string title_, facts_, before_, body_, contents_, maps_, section_, item_;

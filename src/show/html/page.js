@@ -6,10 +6,12 @@
   root.isTaken = true;
   const all = (selector) => [...root.querySelectorAll(selector)];
   const byId = (id) => root.querySelector('#' + CSS.escape(id)), panel = byId('panel');
-  const { words, matrices } = JSON.parse(byId('data').textContent);
+  const data = Object.fromEntries(all('script[lang]').map((part) => [part.lang, JSON.parse(part.textContent)]));
   const tables = all('table.m[data-m]');
   const cells = new Map();   // "A1[2,3]": the cells that show it
   const entries = new Map(); // cell: its entry
+  let { words, matrices } = data[root.lang];
+  const isShown = (element) => element.closest('[lang]').lang === root.lang;  // of a page in both languages
   const key = (name, row, column) => `${name}[${row},${column}]`;
 
   for (const table of tables) {
@@ -141,10 +143,9 @@
   };
 
   const goTo = (entry) => {
-    const found = parts(entry), shown = cells.get(entry);
-    if (!found || !shown) return;
-    const home = byId(found.name);
-    const cell = shown.find((one) => one.closest('table') === home) || shown[0];
+    const found = parts(entry), shown = (cells.get(entry) || []).filter(isShown);
+    if (!found || !shown.length) return;
+    const cell = shown.find((one) => one.closest('table').id) || shown[0];
     reveal(cell);
     cell.scrollIntoView({ block: 'center', inline: 'nearest' });
     cell.focus({ preventScroll: true });
@@ -211,12 +212,12 @@
   });
 
   // One step at a time.
-  const steps = all('.step'), jump = byId('jump');
+  const allSteps = all('.step'), jump = byId('jump');
   const inLecture = () => root.classList.contains('lecture');
-  let now = 0;
+  let steps = allSteps.filter(isShown), now = 0;
   const show = (i) => {
     now = Math.min(Math.max(i, 0), steps.length - 1);
-    steps.forEach((step, at) => step.classList.toggle('now', at === now));
+    allSteps.forEach((step) => step.classList.toggle('now', step === steps[now]));
     if (jump) jump.value = now;
     (document.fullscreenElement || window).scrollTo(0, 0);
   };
@@ -230,12 +231,9 @@
       if (root.requestFullscreen) root.requestFullscreen().catch(() => {});
     } else if (document.fullscreenElement) document.exitFullscreen();
   };
-  if (byId('one')) {
-    byId('back').hidden = byId('on').hidden = true;
-    byId('one').addEventListener('click', () => lecture(!inLecture()));
-    byId('back').addEventListener('click', () => show(now - 1));
-    byId('on').addEventListener('click', () => show(now + 1));
+  const listSteps = () => {
     let group = null, of = null;
+    jump.textContent = '';
     steps.forEach((step, at) => {
       const section = step.closest('section');
       if (section !== of) {
@@ -245,6 +243,14 @@
       }
       add(group || jump, 'option', step.querySelector('h2, h3, h4').textContent).value = at;
     });
+    jump.value = now;
+  };
+  if (byId('one')) {
+    byId('back').hidden = byId('on').hidden = true;
+    byId('one').addEventListener('click', () => lecture(!inLecture()));
+    byId('back').addEventListener('click', () => show(now - 1));
+    byId('on').addEventListener('click', () => show(now + 1));
+    listSteps();
     jump.addEventListener('change', () => {
       if (inLecture()) show(+jump.value);
       else steps[jump.value].scrollIntoView();
@@ -341,12 +347,34 @@
   }, false);
   if (byId('lines')) byId('lines').hidden = !known.length;
   const head = byId('head');
-  if (head) {
-    head.closest('label').hidden = maps.length < 2;
-    maps.forEach((map, at) => { add(head, 'option', map.querySelector('span').textContent).value = at; });
-    head.addEventListener('change', () => {
-      root.classList.toggle('chosen', head.value !== '');
-      maps.forEach((map, at) => map.classList.toggle('on', String(at) === head.value));
+  const showHeads = () => {
+    const shown = maps.filter(isShown), { value } = head;
+    head.length = 1;
+    shown.forEach((map, at) => {
+      add(head, 'option', map.querySelector('span').textContent).value = at;
+      map.classList.toggle('on', String(at) === value);
+    });
+    head.value = value;
+    head.closest('label').hidden = shown.length < 2;
+    root.classList.toggle('chosen', value !== '');
+  };
+  if (head) showHeads(), head.addEventListener('change', showHeads);
+
+  // The other language, at the same step, head and entry.
+  if (byId('language')) {
+    root.classList.add('both');
+    byId('language').addEventListener('change', ({ target: { value } }) => {
+      const entry = chosen, stays = kept, at = steps.findIndex((step) => step.getBoundingClientRect().bottom > 0);
+      forget();
+      root.lang = value;
+      ({ words, matrices } = data[value]);
+      steps = allSteps.filter(isShown);
+      if (jump) listSteps();
+      if (head) showHeads();
+      if (inLecture()) show(now);
+      else if (scrollY > 0 && at >= 0) steps[at].scrollIntoView();
+      if (entry) choose(entry);
+      kept = stays;
     });
   }
 

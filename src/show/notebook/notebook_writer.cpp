@@ -19,9 +19,10 @@ constexpr Text to_check{"This writes what is filled in to `answer.json`, beside 
 
 class NotebookWriter {
  public:
-  NotebookWriter(const Document& document, const TextStyle& style) : document_(document), style_(style) {
+  NotebookWriter(const Document& document, const TextStyle& style)
+      : page_(document), document_(in_both_languages(document)), style_(style) {
     style_.math = true;
-    for (const Block& block : document.blocks)
+    for (const Block& block : document_.blocks)
       for_each_matrix(block, [this](const Matrix& matrix) {
         if (!matrix.rows.all() || !matrix.columns.all()) has_all_ = false;
         if (matrix.sources && !matrix.sources->code.text.empty()) results_.insert(matrix.sources->name);
@@ -32,7 +33,7 @@ class NotebookWriter {
     const std::vector<Document> pieces = split_at_steps(document_);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       markdown(write_markdown(pieces[i], style_));
-      if (i == 0 && !has_all_) markdown(say(document_.language, too_large));
+      if (i == 0 && !has_all_) markdown(say(page_, too_large));
       if (i == 0 && has_all_) add_given();
       if (has_all_) add_code(pieces[i]);
     }
@@ -93,7 +94,7 @@ class NotebookWriter {
         if (matrix.sources->to_be_filled_in()) {
           answers_.push_back(matrix.sources->name);
           defined_.insert(name);
-          return code(name + " = ...  " + say(document_.language, to_fill_in));
+          return code(name + " = ...  " + say(page_, to_fill_in));
         }
         const NumpyCode& own = matrix.sources->code;
         if (own.text.empty()) return;
@@ -106,7 +107,7 @@ class NotebookWriter {
   }
 
   void add_check() {
-    markdown(say(document_.language, to_check));
+    markdown(say(page_, to_check));
     std::string list;
     for (const std::string& name : answers_) list += fmt::format("    {}: {},\n", json_string(name), numpy_name(name));
     code("answer = {\n" + list +
@@ -116,7 +117,8 @@ class NotebookWriter {
          (document_.language == Language::zh ? " --lang zh" : ""));
   }
 
-  const Document& document_;
+  const Document& page_;
+  Document document_;  // of it, with both languages in one
   TextStyle style_;
   bool has_all_ = true;
   std::set<std::string> results_, defined_;

@@ -45,6 +45,9 @@ void add_inputs(const Scene& scene, Place place, PageBuilder& page);
 // `number` is the step's place in the plan, from 1.
 void add_step(const Scene& scene, const Step& step, int number, Place place, PageBuilder& page);
 
+// Its matrices alone, with what the format tells of their entries.
+void add_matrices(const Scene& scene, const Step& step, Place place, std::optional<EntryAt> worked, PageBuilder& page);
+
 // Keys and values as they lie in the cache, the new rows marked.
 void add_cache(const Scene& scene, Place place, PageBuilder& page);
 

@@ -21,12 +21,14 @@ struct PageOptions {
   };
 
   Language language = Language::en;
+  bool both_languages = false;  // the other one as well, where the format has room for it
   int precision = 3;
   Selection selection;
   Index index_base = 1;
   bool full = false;  // large matrices whole
   Work work = Work::first;
   Sources sources = Sources::none;
+  std::vector<Index> parts;               // decoding: the first token of each step up to this one
   std::optional<ChosenItem> chosen_item;  // the problem is this one item of a batch (select_item)
 };
 

@@ -121,10 +121,7 @@ void add_matrices_and_work(const Scene& scene, const Step& step, Place place, Pa
   const std::optional<Spelling> spelling = Spelling::of(scene, step, place);
   const bool one_entry = spelling && scene.options.work == PageOptions::Work::first;
   const std::optional<EntryAt> worked = one_entry ? std::optional(spelling->telling_entry()) : std::nullopt;
-  std::optional<Equation> equation = equation_of(scene, step, place, worked);
-  if (spelling && scene.options.sources != PageOptions::Sources::none && equation)
-    add_sources(scene, step, place, *spelling, *std::get<Matrix>(equation->parts.back()).sources);
-  add_equation(scene, std::move(equation), page);
+  add_matrices(scene, step, place, worked, page);
   if (one_entry) page.add(spelling->spell(*worked));
   if (spelling && scene.options.work == PageOptions::Work::all) add_every_entry(*spelling, page);
 }
@@ -154,6 +151,14 @@ bool is_layers_result(const Scene& scene, const Step& step) {
 }
 
 }  // namespace
+
+void add_matrices(const Scene& scene, const Step& step, Place place, std::optional<EntryAt> worked, PageBuilder& page) {
+  const std::optional<Spelling> spelling = Spelling::of(scene, step, place);
+  std::optional<Equation> equation = equation_of(scene, step, place, worked);
+  if (spelling && scene.options.sources != PageOptions::Sources::none && equation)
+    add_sources(scene, step, place, *spelling, *std::get<Matrix>(equation->parts.back()).sources);
+  add_equation(scene, std::move(equation), page);
+}
 
 std::vector<Words> captions_of(const Scene& scene, const Step& step, Place place) {
   if (scene.plan.is_backward(step)) return {Words(backward_meaning(scene, step, place))};

@@ -103,13 +103,30 @@ std::vector<ColumnGroup> head_groups(const Scene& scene, ValueId part, Place pla
 Sources exact_numbers(const Scene& scene, ValueId id, Place place) {
   const View view = *View::of(scene, id, place);
   const bool in_f32 = scene.trace.dtype == Dtype::f32 && scene.plan.value(id).role == Value::Role::step;
-  Sources sources{typed_name(scene, id, place), {}, {}, {}, cells_name_of(scene, id, place), {}, {}};
+  Sources sources{typed_name(scene, id, place), {}, {}, {}, cells_name_of(scene, id, place), {}, {}, part_name(scene, id)};
   for (Index row = 0; row < view.shown_rows().count(); ++row)
     for (Index column = 0; column < view.shown_columns().count(); ++column) {
       const double number = view.at(view.shown_rows().place(row), view.shown_columns().place(column));
       sources.exact.push_back(in_f32 ? fmt::format("{}", static_cast<float>(number)) : full_text(number));
     }
   return sources;
+}
+
+// A row of a cache is one that this step of decoding or an earlier one computed.
+void add_origins(const Scene& scene, ValueId id, Place place, const View& view, Sources& sources) {
+  const ValueId newest = scene.plan.value(id).newest;
+  const std::vector<Index>& parts = scene.options.parts;
+  for (Index i = 0; i < view.shown_rows().count(); ++i)
+    for (Index j = 0; j < view.shown_columns().count(); ++j) {
+      const Index token = scene.past().dropped + view.shown_rows().place(i), column = view.shown_columns().place(j);
+      const auto next = std::upper_bound(parts.begin(), parts.end(), token);
+      const auto part = static_cast<std::size_t>(next - parts.begin()) - 1;
+      const Index row = scene.counted(token - parts[part]);
+      const std::string from = fmt::format("{}{}[{},{}]", part_name(scene, newest, part), symbol(scene, newest, place), row,
+                                           scene.counted(column));
+      sources.works.push_back({from, {{"=", from, {}}, {"=", view.text(view.shown_rows().place(i), column), {}}}});
+      sources.reads.push_back({{typed_name(scene, newest, place, part), row, scene.counted(column)}});
+    }
 }
 
 class EquationBuilder {
@@ -212,6 +229,8 @@ std::optional<Matrix> labelled_matrix(const Scene& scene, ValueId id, Place plac
   Matrix matrix = view->matrix(symbol(scene, id, place, transposed));
   matrix.transposed = transposed;
   if (scene.options.sources != PageOptions::Sources::none) matrix.sources = exact_numbers(scene, id, place);
+  if (is_cache && matrix.sources && !scene.options.parts.empty())
+    add_origins(scene, id, place, *View::of(scene, id, place), *matrix.sources);
   const Past past = scene.past();
   add_labels(matrix, scene.problem, axes, place.item, new_rows ? &past : nullptr);
   if (is_cache && !transposed) mark_new_rows(past.tokens - past.dropped, matrix);

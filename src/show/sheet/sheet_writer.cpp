@@ -10,6 +10,7 @@ namespace mha::show {
 namespace {
 
 constexpr Text first_sheet{"Start", "开始"};
+constexpr std::string_view first_of_both = "Start 开始";
 constexpr Text live_text{
     "What is blue on yellow can be changed: X, the weights, the masks (a text such as −∞ hides an entry). Everything else "
     "is "
@@ -63,13 +64,16 @@ struct PlacedMatrix {
 class SheetWriter {
  public:
   explicit SheetWriter(const Document& document)
-      : document_(document), names_{std::string(first_sheet.in(document.language))} {}
+      : page_(document),
+        document_(in_both_languages(document)),
+        names_{std::string(document.translation.empty() ? first_sheet.in(document.language) : first_of_both)} {}
 
   std::string write() {
     go_through_blocks();
     is_live_ = std::any_of(places_.begin(), places_.end(), [](const auto& place) { return place.second.computes(); });
     row_ = 0;
     sheet_ = 0;
+    tells_ = false;
     XlsxFile file(names_);
     file_ = &file;
     go_through_blocks();
@@ -98,8 +102,8 @@ class SheetWriter {
   void write(const Title& title) { line(joined(title.parts), CellLook::title); }
   void write(const Facts& facts) {
     line(joined(facts.parts), CellLook::text);
-    if (!tells_ && holds_numbers()) line(say(document_.language, is_live_ ? live_text : values_text), CellLook::text);
-    tells_ = file_ != nullptr;
+    if (!tells_ && holds_numbers()) line(say(page_, is_live_ ? live_text : values_text), CellLook::text);
+    tells_ = true;
   }
 
   // Those of a computation, which might be formulas, and none to be filled in.
@@ -343,7 +347,8 @@ class SheetWriter {
       file_->name(name, "'" + names_[place.cells.sheet] + "'!" + cells_text(place.cells, "$"));
   }
 
-  const Document& document_;
+  const Document& page_;
+  Document document_;               // of it, with both languages in one
   std::vector<std::string> names_;  // of the sheets
   std::map<std::string, PlacedMatrix> places_;
   XlsxFile* file_ = nullptr;

@@ -317,11 +317,18 @@ std::string full_entry(const Scene& scene, ValueId id, Place place, EntryAt at) 
   return (named ? fmt::format("layer{}.", scene.counted(value.layer)) : "") + entry(scene, id, place, at);
 }
 
-std::string typed_name(const Scene& scene, ValueId id, Place place) {
+std::string part_name(const Scene& scene, ValueId id, std::optional<std::size_t> part) {
+  const Value::Role role = scene.plan.value(id).role;
+  const std::size_t parts = scene.options.parts.size();
+  if (parts == 0 || role == Value::Role::weight || role == Value::Role::bias) return "";
+  return fmt::format("step{}.{}", part.value_or(parts - 1) + 1, role == Value::Role::cache ? "cache." : "");
+}
+
+std::string typed_name(const Scene& scene, ValueId id, Place place, std::optional<std::size_t> part) {
   const Value& value = scene.plan.value(id);
   const bool of_layer =
       scene.is_stack() && value.role != Value::Role::input && !(value.step && is_of_no_layer(*value.step));
-  std::string name = of_layer ? fmt::format("layer{}.", scene.counted(value.layer)) : "";
+  std::string name = part_name(scene, id, part) + (of_layer ? fmt::format("layer{}.", scene.counted(value.layer)) : "");
   if (scene.whole.batched && value.shape.batch > 1) name = fmt::format("item{}.", scene.counted(place.item)) + name;
   if (value.role == Value::Role::constant) name += "constant.";  // a loss's G beside the gate's
   name += value.mask < 0 ? value.symbol : fmt::format("mask{}", scene.counted(value.mask));

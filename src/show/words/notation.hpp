@@ -39,7 +39,10 @@ std::string entry(const Scene& scene, ValueId id, Place place, EntryAt at);
 std::string full_entry(const Scene& scene, ValueId id, Place place, EntryAt at);
 
 // The matrix as one types it, "A1", in a stack "layer2.A1" and in a batch "item1.A1": what entries are found by.
-std::string typed_name(const Scene& scene, ValueId id, Place place);
+std::string typed_name(const Scene& scene, ValueId id, Place place, std::optional<std::size_t> part = {});
+
+// "step2.", "step2.cache.": of what this step of decoding, or the one meant by `part`, has for itself.
+std::string part_name(const Scene& scene, ValueId id, std::optional<std::size_t> part = {});
 
 // What the cells of a sheet with its numbers are called, "A1_weights", "layer2.Y", "W_Q1", always counted from 1; empty for
 // masks, constants, gradients and what belongs to an item of a batch.

@@ -79,9 +79,12 @@ show::Document decoding_page(const Problem& problem, const Decoding& decoding, c
   show::add_description(problem.description, page);
   if (const auto& item = options.chosen_item)
     page.section({page.say(show::phrase::item_of, page.counted(item->item), item->count)}, show::Section::Level::item);
+  show::PageOptions of_step = options;
+  if (options.sources != show::PageOptions::Sources::works) of_step.sources = show::PageOptions::Sources::none;
   for (std::size_t i = 0; i < decoding.steps.size(); ++i) {
     const DecodedStep& step = decoding.steps[i];
-    add_step(step, show::scenes_of(problem, step.plan, step.trace, options),
+    of_step.parts.push_back(step.first);
+    add_step(step, show::scenes_of(problem, step.plan, step.trace, of_step),
              page.say({"Step {} of {}", "第 {} 步（共 {} 步）"}, i + 1, decoding.steps.size()), page);
   }
   add_savings(problem, decoding, page);

@@ -125,6 +125,7 @@ struct WorksheetOptions {
   enum class On { paper, notebook, sheet };
 
   Language language = Language::en;
+  bool both_languages = false;
   int decimals = 3;
   std::string student;  // empty: a blank to write the name on
   On on = On::paper;

@@ -1,6 +1,8 @@
 // Tells explanations as a page: the step once, then each entry with its sum, then where its numbers come from.
 #include "study/explain/explain.hpp"
 
+#include <set>
+
 #include "show/pages/page.hpp"
 #include "show/pages/page_parts.hpp"
 #include "show/words/notation.hpp"
@@ -55,6 +57,17 @@ class ExplanationPage {
       sum_told = true;
       add_tree(entry);
     }
+    if (tells_sources())
+      for (const Explanation& entry : explained.entries) add_steps_behind(entry);
+  }
+
+  // Where every number says where it comes from, the matrices stand as well: those of the steps behind below.
+  bool tells_sources() const { return first_.options.sources == show::PageOptions::Sources::works; }
+  void add_steps_behind(const Explanation& root) {
+    for (const Explanation& operand : root.operands) {
+      if (operand.derivation && told_.count({operand.value, operand.place.head}) == 0) add_step(operand);
+      add_steps_behind(operand);
+    }
   }
 
   // "Y[2,1]", "A⁽¹⁾[2,*]"
@@ -74,17 +87,21 @@ class ExplanationPage {
     const show::Scene& scene =
         writer != nullptr ? layers_[static_cast<std::size_t>(writer->layer)] : show::scene_of(layers_, entry.value);
     const Value& value = scene.plan.value(entry.value);
+    told_.emplace(entry.value, entry.place.head);
     if (!entry.derivation) {
       const bool is_input = value.role == Value::Role::input;
       const std::string title = page_.say(is_input ? name_of(StepId::X).title : Text{"Parameter", "参数"});
       page_.add(show::StepHeading{std::nullopt, title, symbol(scene, entry.value, entry.place),
                                   fmt::format("{}×{}", value.shape.rows, value.shape.cols)});
-      return page_.caption({"given, not computed", "已知，不需计算"});
+      page_.caption({"given, not computed", "已知，不需计算"});
+      if (tells_sources()) page_.add(show::Equation{{*labelled_matrix(scene, entry.value, entry.place)}});
+      return;
     }
     const Step& step = *entry.derivation->step;
     const std::string title = show::title_of(scene, step, entry.place);
     page_.add(show::StepHeading{std::nullopt, title, entry.derivation->formula, show::shape_arithmetic(scene, step)});
     for (show::Words& caption : show::captions_of(scene, step, entry.place)) page_.caption(std::move(caption));
+    if (tells_sources()) add_matrices(scene, step, entry.place, entry.at, page_);
   }
 
   show::NumberStyle own_style(const Explanation& entry) const {
@@ -140,6 +157,7 @@ class ExplanationPage {
   const show::Scenes& layers_;
   const show::Scene& first_;
   show::PageBuilder page_;
+  std::set<std::pair<ValueId, Index>> told_;  // steps, by their result and head
 };
 
 }  // namespace

@@ -163,7 +163,7 @@ Inspection inspect(const std::vector<Problem>& problems, const show::PageOptions
     compute::RunOptions run_options;
     run_options.keep = compute::values_to_keep(plan, wanted, false);
     const Trace trace = compute::run(plan, run_options);
-    computed(problem, plan, trace);
+    if (computed) computed(problem, plan, trace);
     std::vector<LayerLook>& layers = inspection.problems.emplace_back();
     for (int i = 0; i < problem.layer_count(); ++i) {
       layers.push_back(LayerInspector(problem.layer(i), plan, trace, i).look());
