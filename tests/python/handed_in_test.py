@@ -143,6 +143,16 @@ class CutOff(HandedIn):
                 for report in self.reports(problem.as_json(), answers):
                     self.assertEqual(report["verdict"], "right", (problem.feature, decimals, report["message"]))
 
+    def test_hidden_steps_are_taken_so_only_where_others_show_it(self):
+        trace = json.loads(run("run", "worked_twice", "--format", "json").stdout)
+        problem = json.loads(run("examples", "worked_twice").stdout)
+        first, last = trace["layers"]
+        for off, verdict in ((0, "right"), (0.25, "wrong")):
+            last_output = np.round(last["output"], 2)
+            last_output[0, 0] += off
+            answer = {"layer1.Q1": np.round(first["heads"][0]["Q"], 2).tolist(), "layer2.Y": last_output.round(2).tolist()}
+            self.assertEqual(self.report(problem, answer)["verdict"], verdict, off)
+
     def test_it_is_said_in_both_languages(self):
         steps = Attention(problem_of(1, "causal")).compute()
         problem = problem_of(1, "causal").as_json()

@@ -54,10 +54,10 @@ void tell_misplaced(const io::Answer& answer, int layers, Report& report) {
   }
 }
 
-void take_as_cut_off(std::vector<GivenMatrices>& given, Precision& precision) {
+void take_as_cut_off(std::vector<GivenMatrices>& given, Precision& precision, CutOff what) {
   const auto take = [](NumberForm& form) { form.cut_off = form.half_unit() > 0 && form.decimals >= fewest_decimals_cut; };
   for (GivenMatrices& layer : given) layer.for_each([&](StepId, Index, GivenMatrix& matrix) { take(matrix.form); });
-  take(precision.between);
+  if (what == CutOff::all) take(precision.between);
 }
 
 // Everything that is wrong is so for one reason, and wrong once.
@@ -114,7 +114,14 @@ Report Checker::check(io::Answer answer) const {
   if (by_decimals && report.decimals <= most_decimals_cut) {
     Budget nothing{0};  // whose mistake is known already need not be looked for
     const bool look = is_unexplained(report.findings.front());
-    Report cut = judge(answer, look ? budget : nothing, true);
+    Report cut = judge(answer, look ? budget : nothing, CutOff::given);
+    // Only what stands behind it, and follows, shows that digits were cut off before it as well.
+    const auto follows = [&](const StepVerdict& step) {
+      return LayerStep(cut.findings.front()) < LayerStep(step) &&
+             (step.verdict == Verdict::right || step.verdict == Verdict::following);
+    };
+    if (!cut.findings.empty() && std::any_of(cut.steps.begin(), cut.steps.end(), follows))
+      cut = judge(answer, look ? budget : nothing, CutOff::all);
     if (cut.findings.empty() || (look && std::none_of(cut.findings.begin(), cut.findings.end(), is_unexplained))) {
       add_once(cut.remarks, digits_cut_off);
       return cut;
@@ -127,7 +134,7 @@ Report Checker::check(io::Answer answer) const {
   return report;
 }
 
-Report Checker::judge(io::Answer answer, Budget& budget, bool cut_off) const {
+Report Checker::judge(io::Answer answer, Budget& budget, CutOff cut_off) const {
   const int count = static_cast<int>(layers_.size());
   Report report;
   report.name = answer.name;
@@ -150,7 +157,7 @@ Report Checker::judge(io::Answer answer, Budget& budget, bool cut_off) const {
   tell_misplaced(answer, count, report);
   Precision precision =
       recognise_forms(given, tolerance_, [this](std::size_t layer, StepId step) { return truth(layer, step).get(); });
-  if (cut_off) take_as_cut_off(given, precision);
+  if (cut_off != CutOff::nothing) take_as_cut_off(given, precision, cut_off);
   for (std::size_t i = 0; i < given.size(); ++i)
     tell_forms(given[i], count > 1 ? std::optional(static_cast<int>(i)) : std::nullopt, report);
   std::stable_sort(report.judged.begin(), report.judged.end(),
@@ -165,7 +172,7 @@ Report Checker::judge(io::Answer answer, Budget& budget, bool cut_off) const {
     const Handed received = received_by.emplace_back(handed);
     given[i].sound_input = received.sound;
     handed = layers_[i].check(given[i], precision, received, budget, report);
-    if (!cut_off)
+    if (cut_off == CutOff::nothing)
       if (const auto better =
               blame_earlier({std::span(given).first(i + 1), received_by}, precision, budget, before, report))
         handed = *better;

@@ -13,6 +13,9 @@
 
 namespace mha::study {
 
+// Of what was handed in the decimals may be cut off, or of what was not as well.
+enum class CutOff { nothing, given, all };
+
 // Prepared once for a problem, which must outlive it; checks from several threads at once.
 class Checker {
  public:
@@ -23,8 +26,8 @@ class Checker {
   Report nothing_given() const;
 
  private:
-  // As it stands; with `cut_off` its decimals may be so in place of rounded.
-  Report judge(io::Answer answer, Budget& budget, bool cut_off = false) const;
+  // As it stands; or with its decimals cut off in place of rounded.
+  Report judge(io::Answer answer, Budget& budget, CutOff cut_off = CutOff::nothing) const;
   // What was given of a layer, of one before it, and what each was handed.
   struct Past {
     std::span<const GivenMatrices> given;
