@@ -445,6 +445,17 @@ class TrueNumbers(InFolder):
             self.assertGreater(difference, 0.005)
             self.assertEqual(self.verdicts(answer, name)["output"], "wrong", name)
 
+    def test_what_the_numbers_exclude_is_not_named_beside_the_mistake(self):
+        """Weights without the padding: a padded query's row is a row like any other, and keyless by no convention."""
+        X, W_Q, W_K = ([[1, 0], [0, 1], [1, 2]], [[1, 2], [0, 1]], [[1, 0], [1, 1]])
+        problem = {"X": X, "heads": [{"W_Q": W_Q, "W_K": W_K, "W_V": [[1, 2], [3, 4]]}], "W_O": [[1, 2], [0, 1]],
+                   "mask": {"padding": [1, 1, 0]}}
+        Z = (np.array(X) @ W_Q) @ (np.array(X) @ W_K).T / math.sqrt(2)
+        answer = {"A1": np.round(softmax(Z), 4).tolist()}
+        made = self.report(self.write("answer.json", answer), problem=self.write("problem.json", problem))[0]
+        self.assertIn("mask_ignored", made["mistakes"])
+        self.assertNotIn("padding_on_queries", made["mistakes"])
+
     def test_behind_wrong_ones(self):
         answer, truth = self.with_a_pencil("gift_zh")
         for head in answer["heads"]:

@@ -159,9 +159,10 @@ class Trial {
   bool in_all_heads_ = true;
 };
 
-// How much it explains: more is better.
+// How much it explains: more is better, and of as much, without another convention for rows without a key.
 auto power_of(const Diagnosis& e) {
-  return std::tuple(e.in_all_heads, e.reach, e.matching);
+  const auto& weights = e.reading.at(StepId::weights);
+  return std::tuple(e.in_all_heads, e.reach, e.matching, !(weights && weights->other_keyless_rows));
 }
 
 // Nearer to the numbers is likelier, as far as rounding lets one tell; then what people do more often.
