@@ -47,6 +47,11 @@ class Limits(unittest.TestCase):
             result = run("run", path, "-o", os.devnull, *options)
             self.assertEqual((result.returncode, len(result.stderr.splitlines())), (0, 1 if words else 0), options)
             self.assertIn(words, result.stderr.decode())
+        flat = {"X": [[1, 1], [2, 0]], "heads": [{"W_Q": [[1], [0]], "W_K": [[1], [0]], "W_V": [[0], [1]]}], "W_O": [[1, 1]],
+                "norm": {"kind": "layer", "eps": 0}}
+        path_of_flat = self.folder / "flat.json"
+        path_of_flat.write_text(json.dumps(flat), encoding="utf-8")
+        self.assertIn("since eps is 0", run("run", path_of_flat, "-o", os.devnull).stderr.decode())
         again = self.folder / "again.json"
         again.write_text(json.dumps(text | {"title": "again"}), encoding="utf-8")
         answer = self.folder / "answer.json"

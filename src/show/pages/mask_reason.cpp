@@ -145,6 +145,12 @@ std::optional<std::string> overflow_warning(const Scenes& layers) {
       return say(language,
                  {"an added mask holds NaN or ∞, which make masked scores and weights NaN: it may hold numbers and -inf",
                   "所加的掩码中有 NaN 或 ∞，会使掩码后的分数和权重成为 NaN：其中只能有数和 -inf"});
+    if (step.op == Op::norm && step.norm.eps == 0)
+      return say(
+          language,
+          {"{}{} {}: a row without spread is divided by 0, since eps is 0: give the norm an eps above 0, such as 1e-5",
+           "{}{} {}：eps 为 0，没有波动的一行被 0 除：请给归一化一个大于 0 的 eps，例如 1e-5"},
+          layer_prefix(scene), title_of(scene, step, place), symbol(scene, step.out, place));
     return say(language,
                {"{}{} {}: numbers pass what {} can hold and are infinite or NaN, as is what follows from them; use smaller "
                 "ones in X or the weights",
