@@ -114,7 +114,7 @@ std::string quote(std::string_view text) {
 }
 
 std::string shell_word(std::string_view text) {
-  const std::string file = (text.size() > 1 && text.starts_with('-') ? "./" : "") + std::string(text);
+  std::string file = (text.size() > 1 && text.starts_with('-') ? "./" : "") + std::string(text);
   if (file.find_first_of(" !\"#$&'()*;<=>?[\\]^`{|}~") == std::string::npos) return file;
   std::string word = "'";
   for (const char c : file) word += c == '\'' ? "'\\''" : std::string(1, c);
