@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "compute/cost.hpp"
 #include "compute/engine.hpp"
 #include "core/error.hpp"
 #include "core/suggest.hpp"
@@ -15,6 +16,8 @@
 
 namespace mha::cli {
 namespace {
+
+constexpr double operations_for_a_warning = 2e7;
 
 const io::EmbeddedFile* find_example(const std::string& name) {
   for (const io::EmbeddedFile& example : io::examples())
@@ -125,9 +128,14 @@ void warn_of(const Problem& problem, const Plan& plan, const Trace& trace, const
 void warn_of(std::span<const Problem> problems, const show::PageOptions& page, World& world) {
   for (const Problem& problem : problems) {
     const Plan plan = make_plan(problem);
-    compute::RunOptions options;
-    options.keep = compute::values_to_keep(plan, Selection{}, false);
-    warn_of(problem, plan, compute::run(plan, options), page, world, problems.size() > 1);
+    Trace trace;
+    trace.values.resize(plan.values.size());
+    if (compute::operations(plan) < operations_for_a_warning) {
+      compute::RunOptions options;
+      options.keep = compute::values_to_keep(plan, Selection{}, false);
+      trace = compute::run(plan, options);
+    }
+    warn_of(problem, plan, trace, page, world, problems.size() > 1);
   }
 }
 

@@ -17,7 +17,7 @@ Problem read_problem(const std::string& name, World& world, bool allow_outside =
 // its name.
 void warn_of(const Problem& problem, const Plan& plan, const Trace& trace, const show::PageOptions& page, World& world,
              bool by_name = false);
-// The same of problems, which are computed for it.
+// The same of problems, which are computed for it unless they are large: then their numbers are not looked at.
 void warn_of(std::span<const Problem> problems, const show::PageOptions& page, World& world);
 
 // The one that is named, else this example.
