@@ -2,8 +2,8 @@
 // someone asks for them in the type that they compute with.
 #pragma once
 
-#include <cassert>
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <functional>
 #include <memory>
