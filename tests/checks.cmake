@@ -26,4 +26,4 @@ set(shell_scripts .ci/run scripts/demo scripts/gradescope scripts/test scripts/s
 add_test(NAME shellcheck COMMAND ${MHA_SHELLCHECK} -x ${shell_scripts} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 
 # The long ones first, so that the others run beside them.
-set_tests_properties(fuzz.problem fuzz.array tidy PROPERTIES COST 1000)
+set_tests_properties(fuzz.problem fuzz.array tidy asan.study PROPERTIES COST 1000)

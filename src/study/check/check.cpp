@@ -110,9 +110,9 @@ Report Checker::check(io::Answer answer) const {
   Report report = judge(answer, budget);
   if (report.findings.empty()) return report;
   const auto is_unexplained = [](const Finding& finding) { return finding.suspects.empty(); };
+  Budget nothing{0};  // to look for mistakes that are known already, or of which none may be there
   const bool by_decimals = !tolerance_.tol && !tolerance_.rtol && !tolerance_.sigfig;
   if (by_decimals && report.decimals <= most_decimals_cut) {
-    Budget nothing{0};  // whose mistake is known already need not be looked for
     const bool look = is_unexplained(report.findings.front());
     Report cut = judge(answer, look ? budget : nothing, CutOff::given);
     // Only what stands behind it, and follows, shows that digits were cut off before it as well.
@@ -129,7 +129,7 @@ Report Checker::check(io::Answer answer) const {
   }
   if (report.findings.size() == 1) return report;
   for (io::AnswerMatrix& matrix : answer.matrices) transpose(matrix);
-  const Report turned = judge(std::move(answer), budget);
+  const Report turned = judge(std::move(answer), nothing);
   if (turned.findings.empty() && !turned.unusable) tell_transposed(report);
   return report;
 }
