@@ -3,12 +3,11 @@ to 1, digits cut off, every matrix transposed, a mask with 0 for −∞, V turne
 
 import itertools
 import json
-import tempfile
 import unittest
 
 import numpy as np
-from pathlib import Path
 
+from check_test import InFolder
 from fair_answers import MISTAKES
 from mha import run
 from numpy_attention import Attention, DoesNotFit
@@ -53,17 +52,7 @@ def sheet(steps, keep=lambda step, numbers: numbers, only=None, transposed=False
     return answer | {s: rows(s, np.squeeze(steps[s], axis=tuple(range(np.ndim(steps[s]) - 2)))) for s in WHOLE if s in shown}
 
 
-class HandedIn(unittest.TestCase):
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
-
-    def write(self, name, content):
-        path = self.folder / name
-        path.write_text(json.dumps(content), encoding="utf-8")
-        return path
-
+class HandedIn(InFolder):
     def page(self, problem, answer, language="en"):
         done = run("check", self.write("problem.json", problem), self.write("answer.json", answer), "--lang", language)
         return done.stdout.decode()
